@@ -21,13 +21,9 @@ from annotation.domain.stories import read_stories
 from annotation.models import Proposition, Story, Vote
 from core.incoming.sheets import BadSheet, rows_of
 
+RAIN = [{"actor": "world", "belief": "It rains"}]
 RECORDS = [
-    {
-        "story_id": number,
-        "story_category": "Moved things",
-        "story": f"Story {number}.",
-        "beliefs": [{"actor": "world", "belief": "It rains"}],
-    }
+    {"story_id": number, "story_category": "Moved things", "story": f"Story {number}.", "beliefs": RAIN}
     for number in (928, 929)
 ]
 TEXTS = [{"text": "Mia hides the key.", "labels": ["x"]}, {"text": "Leo waits.", "labels": []}]
@@ -58,32 +54,32 @@ SHEETS = {
     "stories": "story_id,story_category,story\n7,A,It rains.\n",
     "tables": "story_id,actor,proposition,order_text\n1,Ines,It rains,1\n",
     "votes": "story_id,actor,belief,dimension,annotator,label,created_at\n"
-    "1,Ines,The key is in the bag,order,bob,1,2026-10-05T09:30:00Z\n",
+    "2,Ines,The key is in the bag,order,bob,1,2026-10-05T09:30:00Z\n",
 }
 
 
-@pytest.mark.parametrize(
-    ("kind", "spelling", "as_workbook"),
-    [*(("stories", spelling, False) for spelling in SPELT), ("tables", "full width", True), ("votes", "camels", True)],
-)
-def test_names_of_columns_are_compared_by_one_rule(admin, make_story, kind, spelling, as_workbook):
-    make_story(1).tables.all().delete() if kind == "tables" else make_story(1)
-    header, row = (line.split(",") for line in SHEETS[kind].splitlines())
-    named = [SPELT[spelling](name) for name in header]
-    raw = "\ufeff" + ",".join(named) + "\n" + ",".join(row) + "\n"
-    if as_workbook:
-        book, saved = openpyxl.Workbook(), io.BytesIO()
-        for cells in (named, row):
-            book.active.append(cells)
-        book.save(saved)
-        raw = saved.getvalue()
-    answer = brought(admin, raw)
-    assert (answer.heading, answer.result.left_out.names) == ("Imported", [])
-    assert {
-        "stories": Story.objects.filter(number=7, category__name="A", text="It rains.").exists,
-        "tables": Proposition.objects.filter(belief="It rains", order_text="1").exists,
-        "votes": Vote.objects.filter(label="1").exists,
-    }[kind]()
+def test_names_of_columns_are_compared_by_one_rule(admin, make_story):
+    make_story(1).tables.all().delete()
+    make_story(2)
+    there = {
+        "stories": lambda: Story.objects.get(number=7, category__name="A", text="It rains.").delete(),
+        "tables": lambda: Proposition.objects.get(table__story__number=1, belief="It rains", order_text="1"),
+        "votes": lambda: Vote.objects.get(label="1"),
+    }
+    spelt = [("stories", spelling) for spelling in SPELT]
+    for kind, spelling in [*spelt, ("tables", "full width"), ("votes", "camels")]:
+        header, row = (line.split(",") for line in SHEETS[kind].splitlines())
+        named = [SPELT[spelling](name) for name in header]
+        raw = "\ufeff" + ",".join(named) + "\n" + ",".join(row) + "\n"
+        if kind == "tables":
+            book, saved = openpyxl.Workbook(), io.BytesIO()
+            for cells in (named, row):
+                book.active.append(cells)
+            book.save(saved)
+            raw = saved.getvalue()
+        answer = brought(admin, raw)
+        assert (answer.heading, answer.result.left_out.names) == ("Imported", []), (kind, spelling)
+        there[kind]()
 
 
 def test_two_columns_of_one_name_are_refused(admin):
@@ -111,31 +107,28 @@ UNUSED = [
 ]
 
 
-@pytest.mark.parametrize(("raw", "names"), UNUSED)
-def test_what_is_not_used_is_named_in_every_result(admin, cast, tmp_path, capsys, raw, names):
-    kind = {} if "STORY" not in raw else {"format": "tombench"}
-    for keep in ({"keep": ""}, {"keep": "1"}):
-        said = {**kind, **keep} if keep["keep"] else kind
-        file = SimpleUploadedFile("file.txt", raw.encode())
-        asked = {"format": "auto", "language": "en", "files": file, **said}
-        response = admin.post(reverse("annotation:import", args=["minds"]), asked)
-        assert f"Not used: {', '.join(names)}." in response.content.decode()
+def test_what_is_not_used_is_named_in_every_result(admin, tmp_path, capsys):
     path = tmp_path / "other.txt"
-    path.write_text(raw, encoding="utf-8")
-    call_command("import_corpus", kind.get("format", "auto"), str(path), project="minds", json=True, dry_run=True)
-    told = json.loads(capsys.readouterr().out)
-    assert told["not_used"] == names and f"Not used: {', '.join(names)}." in told["summary"]
-    call_command("import_corpus", kind.get("format", "auto"), str(path), project="minds")
-    assert f"Not used: {', '.join(names)}." in capsys.readouterr().out
-
-
-def test_questions_of_one_story_are_one_story(admin):
-    result = brought(admin, UNUSED[-1][0]).result
+    for raw, names in UNUSED:
+        told, kind = f"Not used: {', '.join(names)}.", "tombench" if "STORY" in raw else "auto"
+        for keep in ({}, {"keep": "1"}):
+            file = SimpleUploadedFile("file.txt", raw.encode())
+            said = {"format": kind, "language": "en", "files": file, **keep}
+            page = admin.post(reverse("annotation:import", args=["minds"]), said).content.decode()
+            assert told in page, names
+        path.write_text(raw, encoding="utf-8")
+        call_command("import_corpus", kind, str(path), project="minds", json=True, dry_run=True)
+        result = json.loads(capsys.readouterr().out)
+        assert result["not_used"] == names and told in result["summary"]
+        call_command("import_corpus", kind, str(path), project="minds")
+        assert told in capsys.readouterr().out
+        Story.objects.all().delete()
+    result = brought(admin, raw).result  # two questions of one story
     assert (result.created, Story.objects.get().text) == (1, "It rains.")
 
 
 def test_commands_on_tables_and_votes_name_what_is_not_used(cast, make_story, tmp_path, capsys):
-    make_story(1)
+    make_story(1), make_story(2)
     for command, kind in (("import_votes", "votes"), ("import_tables", "tables")):
         path = tmp_path / f"{kind}.csv"
         header, row = SHEETS[kind].splitlines()
@@ -175,38 +168,35 @@ JSON = {
 }
 
 
-@pytest.mark.parametrize(
-    ("shape", "encoding"),
-    [*((shape, "utf-8") for shape in JSON), ("a list over lines", "utf-16"), ("an object a line", "utf-8-sig")],
-)
-def test_stories_in_json_are_imported(admin, shape, encoding):
-    answer = brought(admin, JSON[shape].encode(encoding), "stories.json")
-    assert (answer.heading, answer.format) == ("Imported", STORIES)
-    assert list(Story.objects.order_by("number").values_list("text", flat=True)) == [one["text"] for one in TEXTS]
-    assert brought(admin, JSON[shape].encode(encoding), "stories.json").heading.startswith("Nothing new")
-
-
-def test_a_single_object_is_a_story_and_has_number_category_and_translation(admin):
+def test_stories_and_records_in_json_are_imported(admin):
+    encoded = [
+        ("a list over lines", "utf-16"),
+        ("an object a line", "utf-8-sig"),
+        *((shape, "utf-8") for shape in JSON),
+    ]
+    for shape, encoding in encoded:
+        answer = brought(admin, JSON[shape].encode(encoding), "stories.json")
+        assert (answer.heading, answer.format) == ("Imported", STORIES), shape
+        texts = Story.objects.order_by("number").values_list("text", flat=True)
+        assert list(texts) == [one["text"] for one in TEXTS]
+        assert brought(admin, JSON[shape].encode(encoding), "stories.json").heading.startswith("Nothing new")
+        Story.objects.all().delete()
     record = {"Story ID": "12", "category": "C", "text": "It rains.", "translation": "下雨了。"}
     for raw in (json.dumps(record), json.dumps(record, indent=2)):
         assert brought(admin, raw, "one.json").result.stories == 1
     story = Story.objects.get()
     assert (story.number, story.category.name, story.translations) == (12, "C", {"zh": "下雨了。"})
-
-
-@pytest.mark.parametrize("records", [RECORDS, [{name.title(): one[name] for name in one} for one in RECORDS]])
-def test_records_in_a_list_over_lines_are_imported(admin, records):
-    answer = brought(admin, json.dumps(records, indent=2), "records.json")
-    assert (answer.heading, answer.format.key, answer.result.propositions) == ("Imported", "omnitom", 2)
+    for records in (RECORDS, [{name.title(): one[name] for name in one} for one in RECORDS]):
+        answer = brought(admin, json.dumps(records, indent=2), "records.json")
+        assert (answer.heading, answer.format.key, answer.result.propositions) == ("Imported", "omnitom", 2)
+        Story.objects.all().delete()
 
 
 def test_an_object_that_cannot_be_used_is_a_problem_of_its_line(admin):
     sentences = {
         '{"text": 5}': "story: it is 5; expected a text.",
         '{"text": " "}': "story: it is empty; expected a story.",
-        '{"text": "x", "id": "a7"}': (
-            "story_id: it is 'a7'; expected a whole number, or nothing for the next free one."
-        ),
+        '{"text": "x", "id": "a7"}': "it is 'a7'; expected a whole number, or nothing for the next free one.",
         '{"text": "x", "id": true}': "story_id: it is true; expected a whole number",
         '{"text": "x", "id": -1}': "story_id: it is -1; expected a whole number",
         json.dumps({"text": "x", "category": "c" * 121}): "expected at most 120 characters",
@@ -221,19 +211,16 @@ def test_an_object_that_cannot_be_used_is_a_problem_of_its_line(admin):
         assert sentence in problem.message
 
 
-@pytest.mark.parametrize(
-    ("raw", "sentence"),
-    [
+def test_a_document_that_is_broken_is_refused_as_a_whole(admin):
+    for raw, sentence in [
         ("[\n" + json.dumps(TEXTS[0]) + ",\n{broken}\n]", r"file.json, line 3, column 2: it is not JSON"),
         (json.dumps(TEXTS, indent=2)[:-20], r"file.json, line \d+"),
         ('[{"text": "a"} {"text": "b"}]', r"file.json, line 1, column 16: .* expected “,”"),
         (json.dumps({"train": TEXTS, "test": TEXTS}), r"several lists of objects \(train, test\); expected one"),
-    ],
-)
-def test_a_document_that_is_broken_is_refused_as_a_whole(admin, raw, sentence):
-    for kind in ("auto", "stories", "omnitom"):
-        answer = brought(admin, raw, "file.json", format=kind)
-        assert answer.result is None and re.search(sentence, answer.refusal)
+    ]:
+        for kind in ("auto", "stories", "omnitom"):
+            answer = brought(admin, raw, "file.json", format=kind)
+            assert answer.result is None and re.search(sentence, answer.refusal)
     assert not Story.objects.exists()
 
 
@@ -244,30 +231,38 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("kind", BROKEN)
-def test_an_unclosed_quote_refuses_the_file_as_a_whole(admin, make_story, tmp_path, kind):
-    make_story(1).tables.all().delete() if kind == "tables" else make_story(1)
-    raw = "".join(BROKEN[kind])
-    for named in (kind, "auto"):
-        answer = brought(admin, raw, format=named)
-        assert answer.result is None
-        assert re.match(r"file\.csv, line 3: the quote before '.*' is never closed", answer.refusal)
+def test_an_unclosed_quote_refuses_the_file_as_a_whole(admin, make_story, tmp_path):
+    make_story(1).tables.all().delete()
     path = tmp_path / "file.csv"
-    path.write_text(raw, encoding="utf-8")
-    command = {"stories": ["import_corpus", "stories"], "tables": ["import_tables"], "votes": ["import_votes"]}[kind]
-    with pytest.raises(CommandError, match=r"file\.csv, line 3: the quote before"):
-        call_command(*command, str(path), "--project=minds")
-    assert (Story.objects.count(), Vote.objects.count()) == (1, 0)
+    commands = {"stories": ["import_corpus", "stories"], "tables": ["import_tables"], "votes": ["import_votes"]}
+    for kind, lines in BROKEN.items():
+        for named in (kind, "auto"):
+            answer = brought(admin, "".join(lines), format=named)
+            assert answer.result is None
+            assert re.match(r"file\.csv, line 3: the quote before '.*' is never closed", answer.refusal)
+        path.write_text("".join(lines), encoding="utf-8")
+        with pytest.raises(CommandError, match=r"file\.csv, line 3: the quote before"):
+            call_command(*commands[kind], str(path), "--project=minds")
+    assert (Story.objects.count(), Vote.objects.count(), Proposition.objects.count()) == (1, 0, 0)
 
 
-@pytest.mark.parametrize(
-    ("row", "line"), [("8,It snows, and hails.\n", 3), ("8,It snows\nand hails.\n", 3), ("8\n", 3)]
-)
-def test_no_story_is_cut(admin, row, line):
-    answer = brought(admin, "story_id,story\n1,It rains.\n" + row + "9,It hails.\n10,It thaws.\n")
-    texts = set(Story.objects.values_list("text", flat=True))
-    assert "It thaws." in texts and not any("snows" in text for text in texts)
-    assert line in [problem.line for problem in answer.result.problems]
+def test_no_story_and_no_row_of_a_table_is_cut(admin, make_story):
+    for row in ("8,It snows, and hails.\n", "8,It snows\nand hails.\n", "8\n"):
+        answer = brought(admin, "story_id,story\n1,It rains.\n" + row + "9,It hails.\n10,It thaws.\n")
+        texts = set(Story.objects.values_list("text", flat=True))
+        assert "It thaws." in texts and not any("snows" in text for text in texts)
+        assert 3 in [problem.line for problem in answer.result.problems]
+        Story.objects.all().delete()
+    for row in ("1,Mia,It snows, and hails,1", "1,Mia,It snows\nand hails,1", '1,Mia, "It snows",1'):
+        first, second = make_story(1), make_story(2)
+        for story in (first, second):
+            story.tables.all().delete()
+        raw = f"story_id,actor,belief,order\n1,world,It rains,0\n{row}\n1,world,It thaws,0\n2,world,It rains,0\n"
+        answer = brought(admin, raw)
+        assert (answer.result.created, answer.result.refused) == (1, 1)
+        assert not Proposition.objects.gold_of(first).exists() and Proposition.objects.gold_of(second).exists()
+        assert 3 in [problem.line for problem in answer.result.problems]
+        Story.objects.all().delete()
 
 
 def test_a_damaged_sign_cuts_no_story():
@@ -297,10 +292,9 @@ def _bare(text: str) -> str:
     return re.sub('[",\r\n]', "", text)
 
 
-@pytest.mark.parametrize(
-    ("raw", "sentence"),
-    [
-        ("story_id,actor\n1,Ines\n", "The nearest format is Propositions in a spreadsheet, which needs belief too."),
+def test_a_file_of_no_format_is_told_what_would_fit(admin):
+    for raw, sentence in [
+        ("story_id,actor\n1,Ines\n", "nearest format is Propositions in a spreadsheet, which needs belief too."),
         (
             "actor,belief,annotator,label\nInes,It rains,ada,1\n",
             "The nearest format is Votes in a spreadsheet, which needs dimension, story_id too.",
@@ -309,53 +303,9 @@ def _bare(text: str) -> str:
             '{"story": "It rains.", "beliefs": [], "Category": "A"}',
             "The nearest format is OmniToM records, which needs story_category, story_id too.",
         ),
-        (
-            "a,b\n1,2\n",
-            "Expected the fields of one of these: Stories in a spreadsheet or JSON (story); Propositions in",
-        ),
+        ("a,b\n1,2\n", "Expected the fields of one of these: Stories in a spreadsheet or JSON (story); Propositions"),
         ('[{"title": "x"}]', "file.csv is of no format that is known here: its first object has title. Expected the"),
         ('["It rains."]', "file.csv is of no format that is known here. Expected the fields of one of these: OmniToM"),
-    ],
-)
-def test_a_file_of_no_format_is_told_what_would_fit(admin, raw, sentence):
-    answer = brought(admin, raw)
-    assert answer.result is None and sentence in answer.refusal
-
-
-def test_every_small_input_of_others_imports_or_is_told_what_would_fit(admin, make_story, shared):
-    for number in (910, 931, 932):
-        make_story(number, text=f"Story {number}.", rows=[("world", "the key is in the drawer")])
-    make_story(1)
-    results = {}
-    for path in sorted((shared / "cases").glob("0[4678]-*/*")):
-        answer = brought(admin, path.read_bytes(), path.name, replace="on", sure="1")
-        results[path.name] = (answer.heading, answer.result.left_out.names if answer.result else answer.refusal)
-    assert results == {
-        "d_comma.csv": ("Imported in part", []),
-        "imp3.csv": (
-            "Nothing was imported",
-            "imp3.csv, line 4: the quote before 'unclosed belief,0' is never closed; expected a second quote at the "
-            "end of the cell.",
-        ),
-        "v0.csv": ("Imported in part", []),
-        "c_spaces.csv": ("Imported", []),
-        "t1.csv": ("Imported", ["Comment"]),
-        "v1.csv": ("Nothing was imported", []),  # t1.csv took the proposition out of the table
-        "a_array.json": ("Imported", ["labels"]),
-        "a_text.jsonl": ("Imported", ["labels"]),
-        "b_prettyarray.json": ("Imported", []),
-        "d_storyq.csv": ("Imported", ["id", "question", "answer"]),
-    }
-    assert not Story.objects.filter(text__startswith="He came").exists()
-
-
-@pytest.mark.parametrize("row", ["1,Mia,It snows, and hails,1", "1,Mia,It snows\nand hails,1", '1,Mia, "It snows",1'])
-def test_no_row_of_a_table_is_cut_and_its_story_is_left(admin, make_story, row):
-    first, second = make_story(1), make_story(2)
-    for story in (first, second):
-        story.tables.all().delete()
-    raw = f"story_id,actor,belief,order\n1,world,It rains,0\n{row}\n1,world,It thaws,0\n2,world,It rains,0\n"
-    answer = brought(admin, raw)
-    assert (answer.result.created, answer.result.refused) == (1, 1)
-    assert not Proposition.objects.gold_of(first).exists() and Proposition.objects.gold_of(second).exists()
-    assert 3 in [problem.line for problem in answer.result.problems]
+    ]:
+        answer = brought(admin, raw)
+        assert answer.result is None and sentence in answer.refusal

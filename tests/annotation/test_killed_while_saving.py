@@ -55,8 +55,7 @@ def _save_all(assignments: list, write: int) -> None:
     ended = []
 
     def work(assignment) -> None:
-        for row in Proposition.objects.gold_of(assignment.story):
-            changes = changes_of(assignment, row)
+        for changes in changes_of(assignment):
             save_votes(by=assignment.annotator, assignment=assignment, changes=changes, now=NOON)
             os.write(write, "".join(f"{change.idempotency_key}\n" for change in changes).encode())
         ended.append(assignment)
@@ -69,15 +68,18 @@ def _save_all(assignments: list, write: int) -> None:
     os._exit(len(assignments) - len(ended))
 
 
-def changes_of(assignment, row) -> list[Change]:
-    at = NOON + timedelta(seconds=row.position)
-    key = f"{assignment.annotator_id}-{row.uid}"
-    return [Change(row.uid, dimension, label, at, f"{key}-{dimension}") for dimension, label in LABELS.items()]
+def changes_of(assignment) -> list[list[Change]]:
+    """What somebody saves, row by row."""
+    place = f"{assignment.annotator_id}-"
+    return [
+        [Change(row.uid, key, label, NOON + timedelta(seconds=row.position), f"{place}{row.uid}-{key}")
+         for key, label in LABELS.items()]
+        for row in Proposition.objects.gold_of(assignment.story)
+    ]  # fmt: skip
 
 
 def keys_of(assignments: list) -> set[str]:
-    rows = [(assignment, row) for assignment in assignments for row in Proposition.objects.gold_of(assignment.story)]
-    return {change.idempotency_key for assignment, row in rows for change in changes_of(assignment, row)}
+    return {change.idempotency_key for one in assignments for row in changes_of(one) for change in row}
 
 
 def stored(assignments: list) -> set[str]:
@@ -91,13 +93,9 @@ def stored(assignments: list) -> set[str]:
     return {row["idempotency_key"] for row in keys}
 
 
-@pytest.fixture
-def assignments(make_story, assign) -> list[list]:
+def test_what_was_acknowledged_outlives_the_process_and_is_there_once(make_story, assign):
     rows = [("Ines", f"The key is in place {number}.") for number in range(ROWS)]
-    return [assign(make_story(number=number, rows=rows)) for number in (1, 2)]
-
-
-def test_what_was_acknowledged_outlives_the_process_and_is_there_once(assignments):
+    assignments = [assign(make_story(number=number, rows=rows)) for number in (1, 2)]
     other = Saving(assignments[1])
     for saves in (2, 20, 40):
         killed = Saving(assignments[0])

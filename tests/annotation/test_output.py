@@ -9,43 +9,50 @@ from django.core.management import CommandError, call_command
 from annotation.management.commands import export_gold
 from annotation.services import croissant
 
-FILE_COMMANDS = {
-    "omnitom": ("export_gold", "--format=omnitom"),
-    "long-csv": ("export_gold", "--format=long-csv"),
-    "archive": ("export_archive",),
-}
+GOLD = ("export_gold", "--format=omnitom")
+TO_FILES = (GOLD, ("export_gold", "--format=long-csv"), ("export_archive",))
 CROISSANT = ("export_gold", "--format=croissant")
+
+
+def write(command, output) -> None:
+    call_command(*command, "--project=minds", "--output", str(output))
 
 
 def refused(command, output) -> str:
     with pytest.raises(CommandError) as caught:
-        call_command(*command, "--project=minds", "--output", str(output))
+        write(command, output)
     sentence = str(caught.value)
-    assert sentence.endswith(".")
-    assert not any(one in sentence for one in ("Errno", "PosixPath", "\n"))
+    assert sentence.endswith(".") and not any(one in sentence for one in ("Errno", "PosixPath", "\n"))
     return sentence
 
 
-@pytest.mark.parametrize("command", [*FILE_COMMANDS.values(), CROISSANT])
-def test_an_empty_name_is_refused_and_nothing_is_written(cast, make_story, tmp_path, monkeypatch, command):
+def test_where_nothing_can_be_written_a_sentence_says_why(cast, make_story, tmp_path, monkeypatch):
     make_story()
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "README.md").write_text("mine", encoding="utf-8")
-    assert "--output is empty" in refused(command, "")
-    assert [one.name for one in tmp_path.iterdir()] == ["README.md"]
-    assert (tmp_path / "README.md").read_text(encoding="utf-8") == "mine"
-
-
-@pytest.mark.parametrize("command", FILE_COMMANDS.values())
-def test_a_file_goes_into_no_folder_device_pipe_or_missing_folder(cast, tmp_path, command):
+    own = tmp_path / "README.md"
+    own.write_text("mine", encoding="utf-8")
     os.mkfifo(tmp_path / "pipe")
-    assert "is a folder" in refused(command, tmp_path)
-    assert "is a folder" in refused(command, ".")
-    assert "is a device" in refused(command, "/dev/null")
-    assert "is a device" in refused(command, tmp_path / "pipe")
-    assert "There is no folder" in refused(command, tmp_path / "missing" / "gold.jsonl")
-    assert "cannot be written: File name too long" in refused(command, tmp_path / ("x" * 300))
-    assert [one.name for one in tmp_path.iterdir()] == ["pipe"]
+    for command in TO_FILES:
+        for output, told in (
+            ("", "--output is empty"),
+            (tmp_path, "is a folder"),
+            (".", "is a folder"),
+            ("/dev/null", "is a device"),
+            ("pipe", "is a device"),
+            (tmp_path / "missing" / "gold.jsonl", "There is no folder"),
+            ("x" * 300, "cannot be written: File name too long"),
+        ):
+            assert told in refused(command, output), (command, output)
+    for output, told in (
+        ("", "--output is empty"),
+        (tmp_path, "which no earlier export wrote"),
+        (own, "is not a folder"),
+        ("/dev/null", "is not a folder"),
+        (own / "below", "cannot be written"),
+    ):
+        assert told in refused(CROISSANT, output), output
+    assert {one.name for one in tmp_path.iterdir()} == {"README.md", "pipe"}
+    assert own.read_text(encoding="utf-8") == "mine"
 
 
 def test_a_file_is_replaced_only_by_a_whole_one(cast, make_story, tmp_path, monkeypatch):
@@ -58,51 +65,32 @@ def test_a_file_is_replaced_only_by_a_whole_one(cast, make_story, tmp_path, monk
 
     with monkeypatch.context() as patch, pytest.raises(CommandError, match="broken"):
         patch.setattr(export_gold, "line_of", broken)
-        call_command(*gold_to(path))
+        write(GOLD, path)
     assert path.read_text(encoding="utf-8") == "before"
-    call_command(*gold_to(path))
+    write(GOLD, path)
     assert json.loads(path.read_text(encoding="utf-8"))["story_id"] == 1
     assert list(tmp_path.iterdir()) == [path]
 
 
-def gold_to(path):
-    return "export_gold", "--project=minds", "--format=omnitom", f"--output={path}"
-
-
-def test_a_croissant_folder_with_other_files_is_left_alone(cast, tmp_path):
-    own = tmp_path / "README.md"
-    own.write_text("mine", encoding="utf-8")
-    assert "holds README.md, which no earlier export wrote" in refused(CROISSANT, tmp_path)
-    assert "is not a folder" in refused(CROISSANT, own)
-    assert "is not a folder" in refused(CROISSANT, "/dev/null")
-    assert "cannot be written" in refused(CROISSANT, own / "below")
-    assert list(tmp_path.iterdir()) == [own]
-    assert own.read_text(encoding="utf-8") == "mine"
-
-
-def test_a_croissant_folder_is_written_when_new_empty_or_of_an_earlier_export(cast, make_story, tmp_path):
-    empty = tmp_path / "empty"
+def test_a_croissant_folder_is_written_when_new_empty_or_of_an_earlier_export(cast, make_story, tmp_path, monkeypatch):
+    empty, new = tmp_path / "empty", tmp_path / "new" / "below"
     empty.mkdir()
     make_story()
-    for folder in (empty, tmp_path / "new" / "below"):
-        for _ in range(2):
-            call_command(*CROISSANT, "--project=minds", f"--output={folder}")
+    for folder in (empty, new, empty, new):
+        write(CROISSANT, folder)
         assert sorted(one.name for one in folder.iterdir()) == sorted(croissant.FILES)
-    (empty / "notes.txt").write_text("mine", encoding="utf-8")
-    assert "holds notes.txt" in refused(CROISSANT, empty)
 
-
-def test_a_croissant_export_that_fails_leaves_no_half_folder(cast, tmp_path, monkeypatch):
     def broken(project, folder, **options):
         (folder / "gold.jsonl").write_text("half", encoding="utf-8")
         raise ValueError("broken")
 
-    call_command(*CROISSANT, "--project=minds", f"--output={tmp_path / 'old'}")
-    before = (tmp_path / "old" / "gold.jsonl").read_bytes()
+    before = (empty / "gold.jsonl").read_bytes()
     monkeypatch.setattr(croissant, "write_croissant", broken)
-    for name in ("old", "new"):
+    for name in ("empty", "another"):
         with pytest.raises(CommandError, match="broken"):
-            call_command(*CROISSANT, "--project=minds", f"--output={tmp_path / name}")
-    assert [one.name for one in tmp_path.iterdir()] == ["old"]
-    assert sorted(one.name for one in (tmp_path / "old").iterdir()) == sorted(croissant.FILES)
-    assert (tmp_path / "old" / "gold.jsonl").read_bytes() == before
+            write(CROISSANT, tmp_path / name)
+    assert {one.name for one in tmp_path.iterdir()} == {"empty", "new"}, "no half folder is left"
+    assert sorted(one.name for one in empty.iterdir()) == sorted(croissant.FILES)
+    assert (empty / "gold.jsonl").read_bytes() == before
+    (empty / "notes.txt").write_text("mine", encoding="utf-8")
+    assert "holds notes.txt" in refused(CROISSANT, empty)

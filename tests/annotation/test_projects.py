@@ -1,19 +1,36 @@
-"""The overview, new projects, and settings with the step that asks before gold changes."""
+"""The overview and where a log-in lands, new projects, and settings with the step that asks before gold changes."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.models import AuditEvent, BeliefTable, GoldEvent, GoldLabel, Project, Proposition, gold_log
+from annotation.models import (
+    AuditEvent,
+    BeliefTable,
+    GoldEvent,
+    GoldLabel,
+    Guideline,
+    Membership,
+    Method,
+    Project,
+    Proposition,
+    Role,
+    gold_log,
+)
 from annotation.services import audit
 from annotation.services import projects as service
 from annotation.services.adjudication import adjudicate
 from annotation.services.counts import recount
+from annotation.services.drafts import take_slot
 from annotation.services.progress import Progress
 from benchmark.models import Dataset
 from benchmark.services.datasets import publish_version
@@ -36,7 +53,7 @@ FORM = {
 }  # fmt: skip
 
 
-def test_a_short_name_that_is_taken_between_the_check_and_the_write_is_an_error_of_the_form(admin, cast, monkeypatch):
+def test_a_short_name_that_cannot_be_is_an_error_of_the_form(admin, cast, monkeypatch):
     cast.alice.is_superuser = True
     cast.alice.save()
     create = service.create_project
@@ -45,24 +62,15 @@ def test_a_short_name_that_is_taken_between_the_check_and_the_write_is_an_error_
         Project.objects.create(slug=asked["slug"], name="The other request")
         return create(**asked)
 
-    monkeypatch.setattr(service, "create_project", slower)
-    page = admin.post(reverse("annotation:new_project"), {"name": "Tales", "slug": "tales", "schema": "omnitom:1"})
-    assert page.status_code == 200 and "already exists" in page.content.decode()
-    assert Project.objects.get(slug="tales").name == "The other request"
-
-
-@pytest.mark.parametrize(
-    ("slug", "sentence"),
-    [
+    for slug, sentence in (
         ("two words", "A short name of letters, digits, hyphens and underscores is expected, such as minds-2."),
         ("minds", "A project of this short name already exists; another short name is expected."),
-    ],
-)
-def test_a_short_name_that_cannot_be_is_refused_with_what_is_expected(admin, cast, slug, sentence):
-    cast.alice.is_superuser = True
-    cast.alice.save()
-    page = admin.post(reverse("annotation:new_project"), {"name": "Tales", "slug": slug, "schema": "omnitom:1"})
-    assert page.status_code == 200 and sentence in page.content.decode()
+        ("tales", "already exists"),  # taken between the check and the write
+    ):
+        monkeypatch.setattr(service, "create_project", slower)
+        page = admin.post(reverse("annotation:new_project"), {"name": "Tales", "slug": slug, "schema": "omnitom:1"})
+        assert page.status_code == 200 and sentence in page.content.decode()
+    assert Project.objects.get(slug="tales").name == "The other request"
 
 
 def test_two_projects_of_one_name_are_told_apart_on_the_start_page(admin, cast):
@@ -72,26 +80,28 @@ def test_two_projects_of_one_name_are_told_apart_on_the_start_page(admin, cast):
     assert ">minds</p>" in page and ">minds-2</p>" in page
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "sentence"),
-    [
+def test_settings_are_saved_or_refused_with_a_sentence(admin, cast):
+    for field, value, sentence in [
         ("language", "e", "short tag"),
         ("language", "en-", "short tag"),
         ("language", "<b>", "short tag"),
         ("speed_floor_ms", "60001", "a minute"),
         ("name", "Minds\u202eafter", "direction of text"),
-    ],
-)
-def test_settings_refuse_with_a_sentence(admin, field, value, sentence):
-    page = admin.post(url("settings"), {**FORM, field: value})
-    assert page.status_code == 200 and sentence in page.content.decode()
+    ]:
+        page = admin.post(url("settings"), {**FORM, field: value})
+        assert page.status_code == 200 and sentence in page.content.decode()
     assert not AuditEvent.objects.filter(action="project.changed").exists()
-
-
-@pytest.mark.parametrize("language", ["zh", "pt-BR", "zh-Hans"])
-def test_settings_take_a_language_tag(admin, language):
-    assert admin.post(url("settings"), {**FORM, "language": language}).status_code == 302
-    assert Project.objects.get().language == language
+    stale = Project.objects.get()
+    for language in ("zh", "pt-BR", "zh-Hans"):
+        with CaptureQueriesContext(connection) as queries:
+            assert admin.post(url("settings"), {**FORM, "language": language}).status_code == 302
+        assert Project.objects.get().language == language
+        assert not any("annotation_vote" in query["sql"] for query in queries), "no rule changed"
+    service.change_settings(by=cast.alice, project=stale, changes={"language": "zh-Hans"}, now=timezone.now())
+    for _ in range(3):
+        service.write_guideline(by=cast.alice, project=cast.project, dimension="order", text="Count minds.")
+    recorded = list(AuditEvent.objects.order_by("pk").values_list("action", flat=True))
+    assert recorded == ["project.changed"] * 3 + ["guideline.changed"], "what changes nothing is not recorded"
 
 
 @pytest.fixture
@@ -108,40 +118,33 @@ def voted(make_story, assign, cast_vote):
     return story
 
 
-@pytest.mark.parametrize(
-    ("changes", "settled", "opened", "waiting"),
-    [
-        ({"overlap": 3}, 0, 0, 0),
-        ({"overlap": 2}, 1, 0, 0),  # the two equal votes on truth_status are enough
-        ({"overlap": 4}, 0, 0, 2),  # both cells of `order` want a fourth vote
-        ({"unanimity_dimensions": ["order"]}, 0, 1, 0),  # two against one
-        ({"overlap": 2, "unanimity_dimensions": ["order", "truth_status"]}, 1, 1, 0),
-    ],
-)
-def test_what_is_foreseen_is_what_happens(voted, cast, changes, settled, opened, waiting):
-    foreseen = service.foresee(project=cast.project, changes=changes)
-    assert foreseen == {"cells": settled + opened + waiting, "settled": settled, "opened": opened, "waiting": waiting}
-    before = dict(GoldLabel.objects.values_list("proposition__belief", "method"))
-    cells = set(GoldLabel.objects.values_list("proposition", "dimension", "method"))
-    service.change_settings(by=cast.alice, project=cast.project, changes=changes, now=timezone.now())
-    after = set(GoldLabel.objects.values_list("proposition", "dimension", "method"))
-    assert len({cell[:2] for cell in cells ^ after}) == foreseen["cells"], before
-
-
-def test_adjudicated_cells_are_not_foreseen(voted, cast):
-    held = GoldLabel.objects.get(method="majority")
-    held.method, held.decided_by = "adjudicated", cast.esi
-    held.save()
-    assert service.foresee(project=cast.project, changes={"unanimity_dimensions": ["order"]})["cells"] == 0
+def test_what_is_foreseen_is_what_happens(voted, cast):
+    opened, nothing = {"settled": 0, "opened": 1, "waiting": 0}, {"settled": 0, "opened": 0, "waiting": 0}
+    for changes, expected in [
+        ({"overlap": 3}, nothing),
+        ({"overlap": 2}, nothing | {"settled": 1}),  # the two equal votes on truth_status are enough
+        ({"overlap": 4}, nothing | {"waiting": 2}),  # both cells of `order` want a fourth vote
+        ({"unanimity_dimensions": ["order"]}, opened),  # two against one
+        ({"overlap": 2, "unanimity_dimensions": ["order", "truth_status"]}, opened | {"settled": 1}),
+    ]:
+        foreseen = service.foresee(project=cast.project, changes=changes)
+        assert foreseen == {"cells": sum(expected.values())} | expected
+        cells = set(GoldLabel.objects.values_list("proposition", "dimension", "method"))
+        service.change_settings(by=cast.alice, project=cast.project, changes=changes, now=timezone.now())
+        after = set(GoldLabel.objects.values_list("proposition", "dimension", "method"))
+        assert len({cell[:2] for cell in cells ^ after}) == foreseen["cells"], changes
+        back = {"overlap": 3, "unanimity_dimensions": []}
+        service.change_settings(by=cast.alice, project=cast.project, changes=back, now=timezone.now())
+    GoldLabel.objects.filter(method="majority").update(method="adjudicated", decided_by=cast.esi)
+    foreseen = service.foresee(project=cast.project, changes={"unanimity_dimensions": ["order"]})
+    assert foreseen["cells"] == 0, "what an expert decided stays"
 
 
 def test_a_change_of_rules_is_saved_with_the_second_press(voted, admin, cast):
     form = {**FORM, "unanimity_dimensions": ["order"]}
     page = admin.post(url("settings"), form)
-    assert (
-        "Save and change 1 cell <" in " ".join(page.content.decode().split())
-        and "1 would be open" in page.content.decode()
-    )
+    text = " ".join(page.content.decode().split())
+    assert "Save and change 1 cell <" in text and "1 would be open" in text
     assert Project.objects.get().unanimity_dimensions == []
     seal = {"foreseen": page.context["seal"]}
     other = admin.post(url("settings"), {**FORM, "overlap": "2", **seal})  # the seal is of another change
@@ -151,10 +154,73 @@ def test_a_change_of_rules_is_saved_with_the_second_press(voted, admin, cast):
     assert GoldLabel.objects.open().count() == 1
 
 
-def test_other_settings_are_saved_at_once_and_look_at_no_vote(voted, admin):
-    with CaptureQueriesContext(connection) as queries:
-        assert admin.post(url("settings"), {**FORM, "name": "Other minds"}).status_code == 302
-    assert not any("annotation_vote" in query["sql"] for query in queries)
+def said(capsys, *options: str) -> dict:
+    call_command("project_settings", "--project=minds", "--json", *options)
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_command_foresees_changes_and_refuses_settings(voted, cast, capsys):
+    wanted = ("--set=unanimity_dimensions=order", "--set=decides_and_goes_on=true", "--set=blind_share=40")
+    as_wanted = {"unanimity_dimensions": ["order"], "decides_and_goes_on": True, "blind_share": 40}
+    before = said(capsys)
+    assert before["card"] == {}
+    for setting, sentence in [
+        ("overlap=12", "overlap: "),
+        ("decides_and_goes_on=yes", "decides_and_goes_on is 'yes'; expected true or false."),
+        ("colour=red", "--set 'colour=red': expected NAME=VALUE, with one of name, "),
+        ("unanimity_dimensions=order,mood", "unanimity_dimensions: "),
+    ]:
+        with pytest.raises(CommandError) as refusal:
+            said(capsys, f"--set={setting}", "--set=blind_share=40")
+        assert str(refusal.value).startswith(sentence)
+    would = said(capsys, *wanted, "--preview")
+    assert would["settings"] == before["settings"] | as_wanted and would["changed"] == []
+    assert said(capsys) == before, "neither a preview nor what is refused changes anything"
+    done = said(capsys, *wanted)
+    assert (set(done["changed"]), done["cells"]) == (set(as_wanted), would["cells"])
+    assert would["cells"] == {"settled": 0, "to_experts": 1, "waiting": 0}, "two against one are no longer enough"
+    assert not GoldLabel.objects.filter(method=Method.MAJORITY).exists()
+    assert said(capsys)["settings"] == before["settings"] | as_wanted
+    row = AuditEvent.objects.get(action="project.changed")
+    assert (row.actor, row.details["after"]) == (None, as_wanted)
+    assert said(capsys, *wanted)["changed"] == []
+    said(capsys, "--card=licence=CC BY 4.0")
+    card = said(capsys, "--card=citation=Ines, 2026", "--set=blind_share=30")["card"]
+    assert (card["licence"], card["citation"], card["biases"]) == ("CC BY 4.0", "Ines, 2026", "")
+    assert AuditEvent.objects.filter(action="project.changed").count() == 3
+    call_command("project_settings", "--project=minds")
+    assert "card licence=CC BY 4.0" in capsys.readouterr().out.splitlines()
+    for wrong, sentence in (("colour=red", "with one of licence, "), (f"biases={'a' * 4001}", "biases: ")):
+        with pytest.raises(CommandError, match=sentence):
+            said(capsys, f"--card={wrong}")
+
+
+def test_the_command_writes_a_guideline_in_one_language_and_the_other_stays(cast, capsys, tmp_path):
+    def run(*options: str) -> str:
+        call_command("guideline", "--project=minds", *options)
+        return capsys.readouterr().out
+
+    english, chinese, long = (tmp_path / name for name in ("order.md", "order.zh.md", "long.md"))
+    english.write_text("Count **minds**.", encoding="utf-8")
+    chinese.write_text("数一数。", encoding="utf-8")
+    long.write_text("a" * 20_001)
+    for options, sentence in (
+        (["--dimension=depth"], "minds has no dimension 'depth'; it has: order, "),
+        ([f"--text={long}"], "name it by --dimension"),
+        (["--dimension=order", f"--text={long}"], "at most 20000 characters"),
+        (["--dimension=order", f"--text={tmp_path / 'none.md'}"], "none.md"),
+    ):
+        with pytest.raises(CommandError, match=sentence):
+            run(*options)
+    assert not Guideline.objects.exists()
+    run("--dimension=order", f"--text-zh={chinese}")
+    shown = run("--dimension=order", f"--text={english}")
+    assert shown == "order, English (changed): Count **minds**.\norder, Chinese: 数一数。\n"
+    all_of_them = json.loads(run("--json"))
+    assert all_of_them["changed"] == [] and len(all_of_them["guidelines"]) == 7
+    assert all_of_them["guidelines"]["order"] == {"text": "Count **minds**.", "text_zh": "数一数。"}
+    assert json.loads(run("--dimension=order", f"--text={english}", "--json"))["changed"] == []
+    assert AuditEvent.objects.filter(action="guideline.changed", actor=None).count() == 2
 
 
 def test_imported_labels_are_shown_beside_settled_ones(admin, cast, make_story, assign, cast_vote):
@@ -179,28 +245,12 @@ def test_imported_labels_are_shown_beside_settled_ones(admin, cast, make_story, 
     assert f"{2 * size - 2} labels are the imported ones" in admin.get(url("export")).content.decode()
 
 
-def test_the_audit_page_leaves_out_what_is_empty(admin, cast):
-    audit.record(by=cast.alice, project=cast.project, action="a.b", seed=None, members=[], text="", count=0, off=False)
-    page = admin.get(url("audit")).content.decode()
-    assert "seed:" not in page and "members:" not in page and "count: " in page and "off: " in page
-
-
-def test_a_guideline_that_did_not_change_is_not_recorded(cast):
-    for _ in range(3):
-        service.write_guideline(by=cast.alice, project=cast.project, dimension="order", text="Count minds.")
-    assert AuditEvent.objects.filter(action="guideline.changed").count() == 1
-
-
-def test_settings_are_compared_with_what_is_saved_by_then(cast):
-    stale = Project.objects.get()
-    for project in (cast.project, stale):
-        service.change_settings(by=cast.alice, project=project, changes={"name": "New"}, now=timezone.now())
-    assert AuditEvent.objects.filter(action="project.changed").count() == 1
-
-
 def test_changes_of_gold_are_in_the_audit_log(
     voted, make_story, assign, admin, cast, cast_vote, django_assert_max_num_queries
 ):
+    audit.record(by=cast.alice, project=cast.project, action="a.b", seed=None, members=[], text="", count=0, off=False)
+    page = admin.get(url("audit")).content.decode()
+    assert "seed:" not in page and "members:" not in page and "count: " in page and "off: " in page
     cell = GoldLabel.objects.get(method="majority")
     decide = {"by": cast.esi, "proposition": cell.proposition, "dimension": "order", "revision": cell.revision}
     adjudicate(label="2", reason="=The letter says so", now=timezone.now(), **decide)
@@ -209,19 +259,12 @@ def test_changes_of_gold_are_in_the_audit_log(
     assert "by the rule" in text and "=The letter says so" in text
     by_people = admin.get(url("gold_audit"), {"by": "decision", "who": "esi", "story": "1", "dimension": "order"})
     (row,) = by_people.context["events"]
-    assert (row["event"].before, row["before"], row["event"].after, row["after"]) == (
-        "1",
-        "majority",
-        "2",
-        "adjudicated",
-    )
+    shown = (row["event"].before, row["before"], row["event"].after, row["after"])
+    assert shown == ("1", "majority", "2", "adjudicated")
     for other in ({"who": "bob"}, {"story": "9"}, {"dimension": "context"}, {"reason": "nowhere"}):
         assert not admin.get(url("gold_audit"), {"by": "decision", **other}).context["events"]
-    told = (
-        b"".join(admin.get(url("gold_audit"), {"csv": "1", "by": "decision"}).streaming_content).decode().splitlines()
-    )
-    assert len(told) == 2 and "esi" in told[1] and "'=The letter says so" in told[1]
-
+    sheet = b"".join(admin.get(url("gold_audit"), {"csv": "1", "by": "decision"}).streaming_content).decode()
+    assert sheet.count("\n") == 2 and "esi" in sheet and "'=The letter says so" in sheet
     open_work = make_story(2)
     for one in assign(open_work, [cast.bob, cast.bea, cast.alice]):
         cast_vote(one, Proposition.objects.gold_of(open_work).first(), "order", "3")
@@ -349,3 +392,48 @@ def test_the_overview_takes_as_many_statements_for_many_stories(admin, cast, mak
             admin.get(url("project"))
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 20
+
+
+@pytest.fixture
+def lands(cast):
+    """`lands("bob")` logs in and returns the address that follows."""
+
+    def log_in(name: str, **form) -> str:
+        answer = Client().post(reverse("login"), {"username": name, "password": "correct-horse-battery", **form})
+        assert answer.status_code == 302
+        return answer.url
+
+    return log_in
+
+
+def test_a_log_in_lands_at_the_work_of_who_logs_in(cast, lands, make_story, assign):
+    assert [lands(name) for name in ("bob", "alice", "charlie")] == ["/p/minds/work/", "/p/minds/", "/"]
+    assert lands("bob", next="/p/minds/stories/") == "/p/minds/stories/"
+    for not_asked_for in ("/", "https://elsewhere.example/"):
+        assert lands("bob", next=not_asked_for) == "/p/minds/work/"
+    tales = Project.objects.create(slug="tales", name="Tales")
+    for person, role in ((cast.bob, Role.ANNOTATOR), (cast.esi, Role.EXPERT), (cast.alice, Role.ANNOTATOR)):
+        tales.memberships.create(user=person, role=role)
+    assert lands("bob") == "/"  # two projects, and nothing to do: the list
+    assign(make_story(1), [cast.bob, cast.alice])
+    make_story(2, rows=())
+    assert lands("bob") == "/p/minds/work/"
+    assert lands("esi") == "/p/minds/tables/"
+    assert lands("alice") == "/"  # an admin's work is more than what is counted
+    Membership.objects.filter(user=cast.esi, project=tales).update(role=Role.ADMIN)
+    assert lands("esi") == "/"
+
+
+def test_experts_land_where_something_waits_for_them(cast, make_story, assign, cast_vote, lands):
+    assert lands("esi") == "/p/minds/"  # nothing anywhere
+    assign(make_story(1), [cast.esi])
+    assert lands("esi") == "/p/minds/work/"
+    bare = make_story(2, rows=())
+    assert lands("esi") == "/p/minds/tables/"
+    voted = make_story(3)
+    row = Proposition.objects.gold_of(voted).first()
+    for assignment, label in zip(assign(voted), ("0", "1", "2"), strict=True):
+        cast_vote(assignment, row, "order", label)
+    assert lands("esi") == "/p/minds/adjudication/"  # before a table that nobody began
+    take_slot(by=cast.esi, story=bare, expert=cast.esi)
+    assert lands("esi") == "/p/minds/tables/"

@@ -59,15 +59,6 @@ def paired(story, experts):
 
 
 @pytest.fixture
-def one_order(story, experts):
-    """The story with open pairs: the same rows, of which one has an order by Esi alone."""
-    hand_in(story, experts[0], *FIRST)
-    hand_in(story, experts[1], ("world", "The key is in the bag"), *FIRST[1:])
-    open_pairs(story=story, by=experts[0], now=NOW)
-    return story
-
-
-@pytest.fixture
 def page_of(story, client):
     """The address of a page of the story, for a client who is this person."""
 
@@ -110,18 +101,22 @@ def settle_all(story, by):
         settle(by, pair, status="kept")
 
 
-def press(act, by, story, key=None, **rows):
-    key = key or f"press-{PairEvent.objects.count()}"
-    act(by=by, story=story, key=key, now=NOW, **{name: pair.uid for name, pair in rows.items()})
+def join(by, story, first="Tomas is out", second="It rains"):
+    rows = {"first": pair_with(story, first).uid, "second": pair_with(story, second).uid}
+    link(by=by, story=story, key=f"press-{PairEvent.objects.count()}", now=NOW, **rows)
+
+
+def part(by, story, belief):
+    key = f"press-{PairEvent.objects.count()}"
+    separate(by=by, story=story, key=key, now=NOW, row=pair_with(story, belief).uid)
 
 
 def undo(story, by, redo=False):
     """Press Ctrl+Z as the page does, sent twice."""
     action, states = last_step(story=story, by=by, redo=redo)
     key = f"back-{PairEvent.objects.count()}"
-    decisions = [
-        Change(uid, Pair.objects.get(uid=uid).state, state, key, key, NOW, action) for uid, state in states.items()
-    ]
+    now = {uid: Pair.objects.get(uid=uid).state for uid in states}
+    decisions = [Change(uid, now[uid], state, key, key, NOW, action) for uid, state in states.items()]
     for _ in range(2):
         decided = decide(by=by, story=story, decisions=decisions, now=NOW)
     return decided
@@ -136,7 +131,7 @@ def first_way(page: str) -> list[str]:
     return re.findall(r'<a\s+class="button button-primary"\s+href="([^"?]+)', page)
 
 
-def test_neither_expert_sees_the_others_table_before_both_are_in(story, experts, client, page_of):
+def test_neither_expert_sees_the_others_table_before_both_are_in(story, experts, client, page_of, cast):
     first, second = experts
     hand_in(story, first, *FIRST)
     hand_in(story, second, ("Ines", "Half a table"), submit=False)
@@ -145,24 +140,20 @@ def test_neither_expert_sees_the_others_table_before_both_are_in(story, experts,
     for expert, hidden in ((second, "Tomas is out"), (first, "Half a table")):
         for name in ("reconcile", "lane_rows", "story", "undo_lanes"):
             assert hidden not in client.get(page_of(name, expert), follow=True).content.decode()
-
-
-def test_opening_asks_and_ends_taking_back(story, experts, client, cast, page_of):
-    for expert in experts:
-        hand_in(story, expert, *FIRST)
+    drafts.hand_in(by=second, story=story, now=NOW)
     with pytest.raises(Refused, match="no further table"):
         hand_in(story, cast.alice, *FIRST)
-    address = page_of("reconcile", experts[0])
+    address = page_of("reconcile", first)
     assert first_way(client.get(page_of("draft")).content.decode()) == [address]
     assert "Open the lanes" in client.get(address).content.decode()
-    assert not Pair.objects.exists()
-    drafts.take_back(by=experts[1], story=story)
-    drafts.hand_in(by=experts[1], story=story, now=NOW)
+    assert not Pair.objects.exists(), "looking opens nothing"
+    drafts.take_back(by=second, story=story)
+    drafts.hand_in(by=second, story=story, now=NOW)
     for _ in range(2):
         client.post(address, {"open": "1"})
-    assert pairs_of(story).count() == len(FIRST)
+    assert pairs_of(story).count() == len(FIRST) + 1
     with pytest.raises(Refused, match="was opened"):
-        drafts.take_back(by=experts[1], story=story)
+        drafts.take_back(by=second, story=story)
 
 
 def test_pairs_make_the_gold_table_with_remarks_and_the_origin_of_each_row(paired, experts):
@@ -193,25 +184,26 @@ def test_pairs_make_the_gold_table_with_remarks_and_the_origin_of_each_row(paire
         finish(by=esi, story=paired, now=NOW)
 
 
-def test_an_order_of_one_expert_alone_waits_for_a_decision_and_is_no_overlap(one_order, experts):
-    first = pairs_of(one_order)[0]
-    assert kinds(one_order) == ["order", "same", "same"]
+def test_an_order_of_one_expert_alone_waits_for_a_decision_and_is_no_overlap(story, experts, run):
+    esi, ben = experts
+    hand_in(story, esi, *FIRST)
+    hand_in(story, ben, ("world", "The key is in the bag"), *FIRST[1:])
+    open_pairs(story=story, by=esi, now=NOW)
+    first = pairs_of(story)[0]
+    assert kinds(story) == ["order", "same", "same"]
     assert (first.status, first.a.order_text, first.b.order_text) == ("", "0", "")
     with pytest.raises(Refused, match="1 row is still to decide"):
-        agree(by=experts[0], story=one_order, now=NOW)
-    settle(experts[0], first, status="kept")
-    finish(by=experts[0], story=one_order, now=NOW)
-    assert list(Proposition.objects.gold_of(one_order).values_list("order_text", "remark")) == [
-        ("0", "revised"), ("", ""), ("", ""),
-    ]  # fmt: skip
-    figures = table_report(project=one_order.project)
-    assert (figures["reviewed"], figures["unremarked"], figures["f1"].value) == (3, 2, 1)
-
-
-def test_the_command_keeps_the_words_of_who_gave_no_order(one_order, run):
+        agree(by=esi, story=story, now=NOW)
+    # the command keeps the words of who gave no order
     assert "lanes 1. world: The key is in the bag (order 0) [order, open]" in run("rows")
     run("decide", "--row=1", "--keep=b")
     assert "lanes 1. world: The key is in the bag [order, kept]" in run("rows")
+    run("decide", "--row=1", "--keep=a")
+    finish(by=esi, story=story, now=NOW)
+    gold = Proposition.objects.gold_of(story).values_list("order_text", "remark")
+    assert list(gold) == [("0", "revised"), ("", ""), ("", "")]
+    figures = table_report(project=story.project)
+    assert (figures["reviewed"], figures["unremarked"], figures["f1"].value) == (3, 2, 1)
 
 
 def test_a_decision_that_comes_twice_counts_once_and_undo_takes_it_back(paired, experts):
@@ -233,29 +225,28 @@ def test_a_decision_that_comes_twice_counts_once_and_undo_takes_it_back(paired, 
 def test_links_are_changed_and_each_row_stays_in_one_pair(paired, experts):
     esi = experts[0]
     settle(esi, pair_with(paired, "Tomas is out"), status="kept", belief="Tomas is outside")
-    press(link, esi, paired, first=pair_with(paired, "It rains"), second=pair_with(paired, "Tomas is outside"))
+    join(esi, paired, first="It rains", second="Tomas is outside")
     linked = pair_with(paired, "Tomas is outside")
     assert (linked.a.belief, linked.b.belief, linked.status) == ("Tomas is out", "It rains", "")
     with pytest.raises(Refused, match="linked already"):
-        press(link, esi, paired, first=linked, second=pair_with(paired, "The key is in the bag"))
-    press(separate, esi, paired, row=linked)
+        join(esi, paired, first="Tomas is outside", second="The key is in the bag")
+    part(esi, paired, "Tomas is outside")
     assert kinds(paired) == KINDS
+    assert {pairs_of(paired).get(**{side: None}).belief for side in "ab"} == {"Tomas is outside", "It rains"}
     with pytest.raises(Refused, match="not linked"):
-        press(separate, esi, paired, row=pair_with(paired, "It rains"))
-    a, b = pairs_of(paired).filter(b=None).get(), pairs_of(paired).filter(a=None).get()
+        part(esi, paired, "It rains")
     with pytest.raises(Refused, match="not in the lanes"):
-        press(link, esi, paired, first=a, second=linked)
-    assert {a.belief, b.belief} == {"Tomas is outside", "It rains"}
+        link(by=esi, story=paired, key="k", now=NOW, first=pair_with(paired, "It rains").uid, second=linked.uid)
 
 
-def test_undo_of_a_link_brings_both_rows_back_with_what_was_decided_on_them(paired, experts):
+def test_undo_brings_back_what_was_linked_or_separated_with_what_was_decided_on_it(paired, experts):
     esi, ben = experts
     settle(ben, pair_with(paired, "Tomas is out"), status="kept", belief="Tomas is outside", remark="line 2")
     settle(esi, pair_with(paired, "It rains"), status="dropped", remark="not in the text")
     before = standing(paired)
-    a, b = pair_with(paired, "Tomas is outside"), pair_with(paired, "It rains")
+    rows = {"first": pairs_of(paired).get(b=None).uid, "second": pairs_of(paired).get(a=None).uid}
     for _ in range(2):
-        press(link, esi, paired, "one", first=a, second=b)
+        link(by=esi, story=paired, key="one", now=NOW, **rows)
     assert PairEvent.objects.filter(action="one").count() == 3  # two rows went, one came; sent again it counts once
     linked = standing(paired)
     assert len(linked) == len(before) - 1
@@ -269,13 +260,9 @@ def test_undo_of_a_link_brings_both_rows_back_with_what_was_decided_on_them(pair
     history = AuditEvent.objects.filter(action__in=["lanes.linked", "lanes.separated"]).order_by("id")
     assert [event.action.removeprefix("lanes.") for event in history] == ["linked", "separated"] * 2
     assert {(event.details["a"], event.details["b"]) for event in history} == {("Tomas is out", "It rains")}
-
-
-def test_undo_of_a_separation_brings_the_linked_row_back(paired, experts):
-    esi, pair = experts[0], pair_with(paired, "The key is still in the bag")
-    settle(esi, pair, status="kept", belief="The key is where it was", remark="both mean this")
+    settle(esi, pair_with(paired, "The key is still in the bag"), status="kept", belief="It is there", remark="both")
     before = standing(paired)
-    press(separate, esi, paired, row=pair)
+    part(esi, paired, "It is there")
     undo(paired, esi)
     assert standing(paired) == before
     undo(paired, esi)
@@ -283,13 +270,13 @@ def test_undo_of_a_separation_brings_the_linked_row_back(paired, experts):
     assert last_step(story=paired, by=esi) is None
 
 
-def test_decisions_since_are_taken_back_before_the_link_and_those_of_others_keep_it(paired, experts):
+def test_a_link_is_not_taken_back_over_what_others_did_since(paired, experts, client, page_of):
     esi, ben = experts
     before = standing(paired)
-    press(link, esi, paired, first=pair_with(paired, "Tomas is out"), second=pair_with(paired, "It rains"))
+    join(esi, paired)
     settle(esi, pair_with(paired, "Tomas is out"), status="kept")
     assert last_step(story=paired, by=ben) is None
-    undo(paired, esi)
+    undo(paired, esi)  # the decision goes before the link
     assert pair_with(paired, "Tomas is out").status == ""
     settle(ben, pair_with(paired, "Tomas is out"), remark="are they one?")
     stands = standing(paired)
@@ -302,19 +289,12 @@ def test_decisions_since_are_taken_back_before_the_link_and_those_of_others_keep
             decide(by=esi, story=paired, decisions=[change], now=NOW)
     assert standing(paired) == stands
     undo(paired, ben)
-    undo(paired, esi)
-    assert standing(paired) == before
-
-
-def test_a_link_that_somebody_separated_meanwhile_is_not_taken_back(paired, experts, client, page_of):
-    esi, ben = experts
-    press(link, esi, paired, first=pair_with(paired, "Tomas is out"), second=pair_with(paired, "It rains"))
-    press(separate, ben, paired, row=pair_with(paired, "Tomas is out"))
+    part(ben, paired, "Tomas is out")
     answer = client.get(page_of("undo_lanes", esi))
     assert answer.status_code == 400 and "linked anew since" in answer.json()["error"]
     undo(paired, ben)
     undo(paired, esi)
-    assert kinds(paired) == KINDS
+    assert standing(paired) == before
 
 
 def test_both_are_asked_to_agree_and_a_change_asks_again(paired, experts, cast):
@@ -340,7 +320,12 @@ def test_both_are_asked_to_agree_and_a_change_asks_again(paired, experts, cast):
 
 def test_pairs_open_again_while_nobody_has_worked_on_the_table(paired, experts, assign, cast_vote, client, page_of):
     esi = experts[0]
-    settle_all(paired, esi)
+    for pair in pairs_of(paired):
+        settle(esi, pair, status="dropped")
+    with pytest.raises(Refused, match="Keep at least one row"):
+        finish(by=esi, story=paired, now=NOW)
+    for pair in pairs_of(paired):
+        settle(esi, pair, status="kept")
     finish(by=esi, story=paired, now=NOW)
     reopen(by=esi, story=paired)
     assert not Proposition.objects.filter(table__story=paired, table__kind="gold").exists()
@@ -355,15 +340,6 @@ def test_pairs_open_again_while_nobody_has_worked_on_the_table(paired, experts, 
     assign(paired, [esi])
     page = client.get(page_of("reconcile"))
     assert not page.context["shows_order"] and "The key is in the bag" in page.content.decode()
-
-
-def test_leaving_everything_out_is_refused(story, experts):
-    for expert in experts:
-        hand_in(story, expert, *FIRST[:1])
-    open_pairs(story=story, by=experts[0], now=NOW)
-    settle(experts[0], pairs_of(story).get(), status="dropped")
-    with pytest.raises(Refused, match="Keep at least one row"):
-        finish(by=experts[0], story=story, now=NOW)
 
 
 def test_the_page_saves_links_agrees_and_finishes(paired, experts, cast, client, page_of):

@@ -50,15 +50,20 @@ def test_a_slow_transaction_makes_the_next_one_smaller_and_quick_ones_larger(mon
     assert (writes.rows, pauses) == (300, [0.02])
 
 
-def test_a_corpus_is_written_in_short_transactions_and_read_outside_of_them(monkeypatch):
-    read = corpus_import.read_file
+def outside_of_transactions(monkeypatch, module, name) -> None:
+    """Have a reader of files, which yields what it reads, be asked outside of every transaction."""
+    read = getattr(module, name)
 
     def checked(*args, **options):
         for item in read(*args, **options):
             assert not connection.in_atomic_block
             yield item
 
-    monkeypatch.setattr(corpus_import, "read_file", checked)
+    monkeypatch.setattr(module, name, checked)
+
+
+def test_a_corpus_is_written_in_short_transactions_and_read_outside_of_them(monkeypatch):
+    outside_of_transactions(monkeypatch, corpus_import, "read_file")
     small_steps(monkeypatch, 40)
     with watched_transactions(monkeypatch) as written:
         result = import_lines(records(60))  # four rows a story and one table: 300 rows
@@ -66,43 +71,45 @@ def test_a_corpus_is_written_in_short_transactions_and_read_outside_of_them(monk
     assert len(written) == 6
     if connection.vendor == "sqlite":
         assert max(written) <= 60
+    for lines in (["{"] * 3_000, records(60)):  # broken ones, and what is known
+        with watched_transactions(monkeypatch) as written:
+            import_lines(lines)
+            import_lines(lines, dry_run=True)
+        assert written == []
 
 
-@pytest.mark.parametrize("lines", [["{"] * 3_000, records(40)])
-def test_broken_lines_and_known_stories_write_nothing(monkeypatch, lines):
-    import_lines(records(40))
-    with watched_transactions(monkeypatch) as written:
-        import_lines(lines)
-        import_lines(lines, dry_run=True)
-    assert written == []
-
-
-def test_a_broken_off_import_is_resumed_by_starting_it_again(monkeypatch):
+def test_an_import_that_broke_off_is_resumed_by_starting_it_again(monkeypatch):
     small_steps(monkeypatch, 40)
-    insert = corpus_import.insert_stories
+    with pytest.raises(ImportRefused, match=r"records\.jsonl, line 61"):
+        import_lines([*records(60), "{"], strict=True)
+    assert not Project.objects.exists(), "strict keeps nothing where a late line is broken"
 
-    def failing(project, rows, source):
-        if Story.objects.count() >= 30:
-            raise OSError("the machine was switched off")
-        insert(project, rows, source)
+    def breaking(model, most: int, write):
+        def write_until(*args):
+            if model.objects.count() >= most:
+                raise OSError("the machine was switched off")
+            write(*args)
 
-    with monkeypatch.context() as broken:
-        broken.setattr(corpus_import, "insert_stories", failing)
-        with pytest.raises(OSError, match="switched off"):
-            import_lines(records(60))
+        return write_until
+
+    with monkeypatch.context() as broken, pytest.raises(OSError, match="switched off"):
+        broken.setattr(corpus_import, "insert_stories", breaking(Story, 30, corpus_import.insert_stories))
+        import_lines(records(60))
     assert 0 < Story.objects.count() < 60
     assert set(AuditEvent.objects.values_list("action", flat=True)) == {"project.created", "corpus.import_started"}
     again = import_lines(records(60))
     assert (again.stories, again.created + again.unchanged, Story.objects.count()) == (60, 60, 60)
     assert Proposition.objects.count() == 180
     assert AuditEvent.objects.filter(action="corpus.imported").count() == 1
-
-
-def test_strict_keeps_nothing_where_a_late_line_is_broken(monkeypatch):
-    small_steps(monkeypatch, 40)
-    with pytest.raises(ImportRefused, match=r"records\.jsonl, line 61"):
-        import_lines([*records(60), "{"], strict=True)
-    assert not Project.objects.exists()
+    lines = votes(6, 3)
+    with monkeypatch.context() as broken, pytest.raises(OSError, match="switched off"):
+        broken.setattr(vote_import._Plan, "write", breaking(Vote, 120, vote_import._Plan.write))
+        import_rows(lines)
+    assert 0 < Vote.objects.count() < 378
+    assert AuditEvent.objects.filter(action="votes.import_started").count() == 1
+    again = import_rows(lines)
+    assert (again.created + again.unchanged, Vote.objects.count(), VoteEvent.objects.count()) == (378, 378, 378)
+    assert GoldLabel.objects.count() == 126
 
 
 def votes(stories: int, propositions: int) -> list[str]:
@@ -123,19 +130,14 @@ def import_rows(lines: list[str], **options):
 
 
 def test_votes_are_written_in_short_transactions_and_compared_outside_of_them(monkeypatch):
-    read, place, outside = vote_import.read_votes, vote_import._Import._placed, []
-
-    def checked(*args):
-        for item in read(*args):
-            assert not connection.in_atomic_block
-            yield item
+    place, outside = vote_import._Import._placed, []
 
     def placed(*args):
         outside.append(not connection.in_atomic_block)
         return place(*args)
 
     import_lines(records(6))
-    monkeypatch.setattr(vote_import, "read_votes", checked)
+    outside_of_transactions(monkeypatch, vote_import, "read_votes")
     monkeypatch.setattr(vote_import._Import, "_placed", placed)
     small_steps(monkeypatch, 100)
     lines = votes(6, 3)  # 63 a story
@@ -148,6 +150,24 @@ def test_votes_are_written_in_short_transactions_and_compared_outside_of_them(mo
     if connection.vendor == "sqlite":
         # 63 votes with their events, 21 gold labels with theirs, three assignments, three people, one audit row
         assert max(written) == 63 * 2 + 21 * 2 + 3 + 3 + 1
+    for given, unchanged, problems in (
+        (lines, 378, 0),
+        (["1,Ines,No such thing,order,ada,1"] * 3_000, 0, 3_000),
+        (["x"] * 3_000, 0, 3_000),
+    ):
+        with watched_transactions(monkeypatch) as written:
+            result = import_rows(given)
+        assert (written, result.created, result.unchanged, result.problems.total) == ([], 0, unchanged, problems)
+    assert len(result.problems) == 1_000
+    assert result.as_dict()["problems"][-1]["message"] == "2000 more problems are not listed."
+
+
+def test_one_story_of_very_many_rows_is_divided(monkeypatch):
+    small_steps(monkeypatch, 10)
+    with watched_transactions(monkeypatch) as written:
+        assert import_rows(votes(1, 3)).created == 63
+    assert GoldLabel.objects.count() == 21
+    assert len(written) >= 7
 
 
 @pytest.mark.parametrize(("very_many", "tables"), [(1, ["proposition", "vote", "goldlabel"]), (10_000, [])])
@@ -161,52 +181,6 @@ def test_postgresql_is_told_of_very_many_new_rows(monkeypatch, very_many, tables
     looks = " ".join(sql for query in captured if (sql := query["sql"] or "").startswith("ANALYZE"))
     assert [name for name in tables if f'"annotation_{name}"' in looks] == tables
     assert bool(looks) == bool(tables)
-
-
-def test_one_story_of_very_many_rows_is_divided(monkeypatch):
-    small_steps(monkeypatch, 10)
-    with watched_transactions(monkeypatch) as written:
-        assert import_rows(votes(1, 3)).created == 63
-    assert GoldLabel.objects.count() == 21
-    assert len(written) >= 7
-
-
-@pytest.mark.parametrize("lines", [["1,Ines,No such thing,order,ada,1"] * 3_000, ["x"] * 3_000])
-def test_rows_that_cannot_be_used_write_nothing_and_are_counted(monkeypatch, lines):
-    import_lines(records(6))
-    with watched_transactions(monkeypatch) as written:
-        result = import_rows(lines)
-    assert written == []
-    assert (len(result.problems), result.problems.total) == (1_000, 3_000)
-    assert result.as_dict()["problems"][-1]["message"] == "2000 more problems are not listed."
-
-
-def test_a_broken_off_import_of_votes_is_resumed_by_starting_it_again(monkeypatch):
-    small_steps(monkeypatch, 60)
-    write = vote_import._Plan.write
-
-    def failing(self, *args):
-        if Vote.objects.count() >= 120:
-            raise OSError("the machine was switched off")
-        write(self, *args)
-
-    lines = votes(6, 3)
-    with monkeypatch.context() as broken:
-        broken.setattr(vote_import._Plan, "write", failing)
-        with pytest.raises(OSError, match="switched off"):
-            import_rows(lines)
-    assert 0 < Vote.objects.count() < 378
-    assert AuditEvent.objects.filter(action="votes.import_started").count() == 1
-    again = import_rows(lines)
-    assert (again.created + again.unchanged, Vote.objects.count(), VoteEvent.objects.count()) == (378, 378, 378)
-    assert GoldLabel.objects.count() == 126
-
-
-def test_the_same_votes_again_begin_no_transaction(monkeypatch):
-    import_rows(votes(6, 3))
-    with watched_transactions(monkeypatch) as written:
-        result = import_rows(votes(6, 3))
-    assert (result.created, result.unchanged, written) == (0, 378, [])
 
 
 def test_what_came_between_comparing_and_writing_is_seen(monkeypatch):

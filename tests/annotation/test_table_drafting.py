@@ -10,7 +10,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from annotation.domain.arms import is_drawn_blind
 from annotation.domain.drafts import Change, Mark
@@ -19,7 +18,7 @@ from annotation.services import drafts
 from annotation.services.draft_effect import effect_of
 from annotation.services.drafts import begun_with, deleted_rows, draw_for, mark_of_row, save_rows
 from annotation.services.effort import effort_of
-from annotation.services.prefill import PrefillRefused, discard_unseen, estimate
+from annotation.services.prefill import PrefillRefused, estimate
 from annotation.services.reconciliation import decide, finish, open_pairs, pairs_of
 from tests.annotation.prefilling import begin
 from tests.test_kept_in_english import CHINESE
@@ -37,29 +36,22 @@ ROWS = (
 )
 
 
-def answer_of(rows) -> str:
-    return json.dumps({"rows": [dict(zip(("actor", "belief", "order"), row, strict=True)) for row in rows]})
-
-
 @pytest.fixture
 def drafter(db, monkeypatch) -> Endpoint:
     """A model that drafts the three rows for every story but the second, of which it answers prose."""
-    monkeypatch.setitem(
-        FUNCTIONS, "drafter", lambda body: "No." if "Story 2." in body["task"]["story"] else answer_of(ROWS)
-    )
-    made = Endpoint.objects.create(
-        name="drafter", provider="scripted", model="drafter", options={"function": "drafter"}
-    )
+    answer = json.dumps({"rows": [dict(zip(("actor", "belief", "order"), row, strict=True)) for row in ROWS]})
+    monkeypatch.setitem(FUNCTIONS, "drafter", lambda body: "No." if "Story 2." in body["task"]["story"] else answer)
+    fields = {"provider": "scripted", "model": "drafter", "options": {"function": "drafter"}}
+    made = Endpoint.objects.create(name="drafter", **fields)
     EndpointRateLimit.objects.create(endpoint=made)
     return made
 
 
-def drafted(story, rows=ROWS) -> None:
+def drafted(story) -> None:
+    fields = {"story": story, "source": "tiny", "created_at": NOW}
     SuggestedRow.objects.bulk_create(
-        SuggestedRow(
-            story=story, number=number, actor=actor, belief=belief, order_text=order, source="tiny", created_at=NOW
-        )
-        for number, (actor, belief, order) in enumerate(rows, 1)
+        SuggestedRow(number=number, actor=actor, belief=belief, order_text=order, **fields)
+        for number, (actor, belief, order) in enumerate(ROWS, 1)
     )
 
 
@@ -72,10 +64,17 @@ def opened(story, expert) -> BeliefTable:
     return drafts.own_draft(story=story, expert=expert)
 
 
+def page_of(story, name="draft") -> str:
+    return reverse(f"annotation:{name}", args=["minds", story.uid])
+
+
 def change(story, expert, uid, state, base=None, **fields):
     key = f"key{DraftRow.objects.count()}{uid}{len(state.belief)}{state.removed}"
     row = Change(uid, base, state, key, key, NOW, **fields)
     save_rows(by=expert, story=story, changes=[row], now=NOW)
+
+
+RAIN = drafts.RowState("Ines", "It rains")
 
 
 # --- the round
@@ -83,28 +82,26 @@ def test_a_round_drafts_stories_without_a_table_and_lists_what_it_could_not_read
     cast, drafter, bare, make_story, client
 ):
     first, unreadable, begun, with_table = bare(1), bare(2), bare(3), make_story(4)
-    change(begun, cast.esi, "r" * 12, drafts.RowState("Ines", "It rains"))
+    change(begun, cast.esi, "r" * 12, RAIN)
     client.force_login(cast.alice)
     page = reverse("annotation:prefills", args=["minds"])
     form = {"kind": "tables", "endpoint": "drafter", "split": "", "category": ""}
-    shown = client.post(page, form).content.decode()
-    assert "<strong>2 calls</strong>, one a story: at most" in shown
-    uid = client.post(page, form | {"start": "1"}).url.rstrip("/").rsplit("/", 1)[1]
+    assert "<strong>2 calls</strong>, one a story: at most" in client.post(page, form).content.decode()
+    address = client.post(page, form | {"start": "1"}).url
+    late = bare(5)
+    later = begin(cast, drafter, [late], kind="tables", level=None)
+    change(late, cast.esi, "s" * 12, RAIN)  # meanwhile
     Runner().run()
-    made = Prefill.objects.get(uid=uid)
+    made, reason = Prefill.objects.get(uid=address.split("/")[-2]), "The answer holds no JSON object with rows."
     items = {item.key: (item.state, item.problem) for item in Item.objects.filter(job=made.job)}
-    assert items == {
-        first.uid: (ItemState.DONE, ""),
-        unreadable.uid: (ItemState.UNREADABLE, "The answer holds no JSON object with rows."),
-    }
+    assert items == {first.uid: (ItemState.DONE, ""), unreadable.uid: (ItemState.UNREADABLE, reason)}
+    item = Item.objects.get(job=later.job)
+    assert item.state == ItemState.FAILED and item.problem.startswith("Not asked: this story has a table by now")
+    assert Call.objects.count() == 2
     kept = SuggestedRow.objects.values_list("story", "actor", "belief", "order_text", "source", "call__model")
     assert list(kept) == [(first.pk, *row, "drafter (drafter)", "drafter") for row in ROWS]
-    assert not SuggestedRow.objects.filter(story__in=[begun, with_table]).exists()
-    assert (
-        "The answer holds no JSON object with rows."
-        in client.get(reverse("annotation:prefill", args=["minds", uid])).content.decode()
-    )
-    (row,) = client.get("/api/v1/projects/minds/prefills/").json()["results"]
+    assert reason in client.get(address).content.decode()
+    _, row = client.get("/api/v1/projects/minds/prefills/").json()["results"]
     assert (row["kind"], row["level"], row["items"]["unreadable"]) == ("tables", None, 1)
     with pytest.raises(PrefillRefused, match="Every one of these stories has a table already"):
         begin(cast, drafter, [first, begun, with_table], kind="tables", level=None)
@@ -124,17 +121,6 @@ def test_the_command_drafts_and_levels_are_for_labels(cast, drafter, bare, capsy
         estimate(project=cast.project, endpoint=baseline, stories=[], kind="tables")
 
 
-def test_the_answer_for_a_table_that_somebody_began_meanwhile_is_not_used(cast, drafter, bare):
-    story, late = bare(1), bare(3)
-    begin(cast, drafter, [story], kind="tables", level=None)
-    later = begin(cast, drafter, [late], kind="tables", level=None)
-    change(late, cast.esi, "r" * 12, drafts.RowState("Ines", "It rains"))
-    Runner().run()
-    item = Item.objects.get(job=later.job)
-    assert item.state == ItemState.FAILED and item.problem.startswith("Not asked: this story has a table by now")
-    assert Call.objects.count() == 1
-
-
 # --- arms
 def test_the_draw_keeps_its_share_and_is_made_for_each_story_and_expert():
     draws = [
@@ -147,71 +133,51 @@ def test_the_draw_keeps_its_share_and_is_made_for_each_story_and_expert():
     assert not any(is_drawn_blind(seed=1, blind=0, story=f"s{at}", expert=1) for at in range(50))
 
 
-def plain(page) -> str:
-    """The page without what differs from call to call."""
-    text = page.content.decode()
-    for pattern in (r'csrfmiddlewaretoken" value="[^"]+"', r"x-csrftoken[^}]+", r'"now": "[^"]+"', r'nonce="[^"]+"'):
-        text = re.sub(pattern, "", text)
-    return text
-
-
 def test_nothing_on_a_blind_page_betrays_a_draft(cast, bare, client):
+    def shown() -> str:
+        """The page without what differs from call to call."""
+        varying = r'csrfmiddlewaretoken" value="[^"]+"|x-csrftoken[^}]+|"now": "[^"]+"|nonce="[^"]+"'
+        return re.sub(varying, "", client.get(page_of(story)).content.decode())
+
     story = bare()
     share(cast, 100)
     client.force_login(cast.esi)
-    page = reverse("annotation:draft", args=["minds", story.uid])
-    before = plain(client.get(page))
+    before = shown()
     drafted(story)
-    assert plain(client.get(page)) == before
+    assert shown() == before
     table = drafts.own_draft(story=story, expert=cast.esi)
     assert (table.is_blind, table.arm_seed, table.blind_share) == (True, 1, 100) and table.arm_drawn_at
     assert table.slot is None and not table.draft_rows.exists()
     share(cast, 0)
-    assert plain(client.get(page)) == before  # drawn once
+    assert shown() == before  # drawn once
 
 
 def test_an_expert_begins_with_the_draft_and_takes_no_slot_by_looking(cast, bare, client):
-    story = bare()
+    story, begun, unseen = bare(1), bare(2), bare(3)
     share(cast, 0)
-    drafted(story)
+    drafted(story), drafted(unseen)
     client.force_login(cast.esi)
-    page = client.get(reverse("annotation:draft", args=["minds", story.uid]))
-    assert [row["state"]["belief"] for row in page.context["settings"]["rows"]] == [belief for _, belief, _ in ROWS]
-    assert (
-        len(page.context["settings"]["model"]["rows"]) == 3 and "A model’s draft to begin with" in page.content.decode()
-    )
+    page = client.get(page_of(story))
+    settings = page.context["settings"]
+    assert [row["state"]["belief"] for row in settings["rows"]] == [belief for _, belief, _ in ROWS]
+    assert len(settings["model"]["rows"]) == 3 and "A model’s draft to begin with" in page.content.decode()
     table = drafts.own_draft(story=story, expert=cast.esi)
     assert (table.is_blind, table.slot) == (False, None)
-    client.get(reverse("annotation:draft", args=["minds", story.uid]))
+    client.get(page_of(story))
     assert table.draft_rows.count() == 3 and drafts.last_step(table=table) is None
     assert [rows for *_, rows in drafts.versions_of(table)] == [3]
     assert not effort_of(cast.project, now=timezone.now())["people"]  # the model's rows are no act of the expert's
     drafts.hand_in(by=cast.esi, story=story, now=NOW, rows=3)
     assert drafts.own_draft(story=story, expert=cast.esi).slot == 1
-
-
-def test_a_table_that_was_begun_before_the_draft_has_no_arm(cast, bare):
-    story = bare()
-    change(story, cast.esi, "r" * 12, drafts.RowState("Ines", "It rains"))
-    drafted(story)
-    assert opened(story, cast.esi).arm_drawn_at is None
-
-
-def test_drafts_that_nobody_has_opened_are_discarded(cast, bare):
-    seen, unseen = bare(1), bare(2)
-    drafted(seen), drafted(unseen)
-    opened(seen, cast.esi)
-    assert discard_unseen(by=cast.alice, project=cast.project) == 3
-    assert set(SuggestedRow.objects.values_list("story", flat=True)) == {seen.pk}
-
-
-def test_drafts_are_discarded_over_the_api_as_on_the_page(cast, bare):
-    drafted(bare())
-    client, path = APIClient(), "/api/v1/projects/minds/prefills/discard/"
-    for person, answer in ((cast.esi, 403), (cast.alice, {"discarded": 3}), (cast.alice, {"discarded": 0})):
-        client.force_authenticate(person)
-        found = client.post(path, {}, format="json")
+    change(begun, cast.esi, "r" * 12, RAIN)
+    drafted(begun)
+    assert opened(begun, cast.esi).arm_drawn_at is None, "a table that was begun before the draft has no arm"
+    # drafts that nobody has opened are discarded
+    for person, answer in ((cast.esi, 403), (cast.alice, {"discarded": 6}), (cast.alice, {"discarded": 0})):
+        client.force_login(person)
+        found = client.post("/api/v1/projects/minds/prefills/discard/", {}, content_type="application/json")
         assert answer in (found.status_code, found.json())
+    assert set(SuggestedRow.objects.values_list("story", flat=True)) == {story.pk}
     assert AuditEvent.objects.get(action="prefill.discarded").actor == cast.alice
 
 
@@ -229,41 +195,36 @@ def worked_on(story, expert) -> BeliefTable:
     return table
 
 
-def marks(table) -> dict[str, Mark]:
-    return {row.belief: mark_of_row(row) for row in drafts.live_rows(table).select_related("suggested")}
-
-
 def test_every_row_says_what_became_of_the_models(cast, bare, client):
+    Project.objects.filter(pk=cast.project.pk).update(table_experts=1, table_blind_share=0)
     story = bare()
-    share(cast, 0)
+    story.refresh_from_db()
     drafted(story)
     table = worked_on(story, cast.esi)
-    assert marks(table) == {
-        "The key is in the drawer": Mark.KEPT,
-        "The key is in the old bag": Mark.EDITED,
-        "The bag is old": Mark.EDITED,
+    live = drafts.live_rows(table).select_related("suggested")
+    assert {row.belief: mark_of_row(row) for row in live} == {
+        "The key is in the drawer": Mark.KEPT, "The key is in the old bag": Mark.EDITED, "The bag is old": Mark.EDITED,
         "It rains": Mark.ADDED,
-    }
+    }  # fmt: skip
     gone = deleted_rows(drafts.live_rows(table), begun_with(table))
     assert [row.belief for row in gone] == ["Ines looks in the bag"]
-    drafts.hand_in(by=cast.esi, story=story, now=NOW)
+    # one key wrote the row; a browser cannot say that a row of its own is a model's
     client.force_login(cast.esi)
-    page = client.get(reverse("annotation:draft", args=["minds", story.uid])).content.decode()
+    told = {"row": "z" * 12, "state": {"place": 1.0}, "idempotency_key": "k", "action": "a", "kind": "add"}
+    posted = {"changes": [told | {"changed_at": NOW.isoformat(), "origin": "model"}]}
+    answer = client.post(page_of(story, "save_draft"), json.dumps(posted), "application/json")
+    assert answer.status_code == 400 and "origin" in answer.json()["error"]
+    drafts.hand_in(by=cast.esi, story=story, now=NOW)
+    page = client.get(page_of(story)).content.decode()
     cells = re.findall(r"<td>(model|model, edited|added)</td>", page)
     assert cells == ["model", "model, edited", "model, edited", "added"] and "Ines looks in the bag" in page
-    # one key wrote the row; a browser cannot say that a row of its own is a model's
-    posted = {
-        "changes": [
-            {
-                "row": "z" * 12, "state": {"place": 1.0}, "idempotency_key": "k", "action": "a", "kind": "add",
-                "changed_at": NOW.isoformat(), "origin": "model",
-            }
-        ]
+    # what one expert alone wrote keeps where it comes from in gold
+    came_from = {row.belief: row.draft_rows.get() for row in Proposition.objects.gold_of(story)}
+    assert {belief: row.suggested and row.suggested.number for belief, row in came_from.items()} == {
+        "The key is in the drawer": 1, "The key is in the old bag": 2, "The bag is old": 2, "It rains": None,
     }  # fmt: skip
-    answer = client.post(
-        reverse("annotation:save_draft", args=["minds", story.uid]), json.dumps(posted), "application/json"
-    )
-    assert answer.status_code == 400 and "origin" in answer.json()["error"]
+    drafts.take_back(by=cast.esi, story=story)
+    assert not DraftRow.objects.filter(proposition__isnull=False).exists()
 
 
 def test_the_consensus_keeps_where_its_rows_come_from(cast, experts, bare, client):
@@ -306,21 +267,6 @@ def test_the_consensus_keeps_where_its_rows_come_from(cast, experts, bare, clien
         assert client.get(address).status_code == 200
     page = client.get(reverse("annotation:draft_effect", args=["minds"]), **CHINESE).content.decode()
     assert "+25.0\u202f百分点" in page
-
-
-def test_what_one_expert_alone_wrote_keeps_where_it_comes_from_in_gold(cast, bare):
-    Project.objects.filter(pk=cast.project.pk).update(table_experts=1, table_blind_share=0)
-    story = bare()
-    story.refresh_from_db()
-    drafted(story)
-    worked_on(story, cast.esi)
-    drafts.hand_in(by=cast.esi, story=story, now=NOW)
-    came_from = {row.belief: row.draft_rows.get() for row in Proposition.objects.gold_of(story)}
-    assert {belief: row.suggested and row.suggested.number for belief, row in came_from.items()} == {
-        "The key is in the drawer": 1, "The key is in the old bag": 2, "The bag is old": 2, "It rains": None,
-    }  # fmt: skip
-    drafts.take_back(by=cast.esi, story=story)
-    assert not DraftRow.objects.filter(proposition__isnull=False).exists()
 
 
 def test_the_effect_is_told_before_and_after_there_is_any(cast, bare, capsys, client):

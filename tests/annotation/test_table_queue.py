@@ -45,26 +45,46 @@ def world(bare, make_story, experts, cast):
     return cast
 
 
-def test_each_story_is_in_the_state_that_the_expert_may_know(world):
+def test_each_story_is_in_the_state_that_the_expert_may_know(world, client, bare, django_assert_max_num_queries):
     assert states(world, world.esi) == {1: "open", 2: "mine", 3: "handed", 4: "ready", 5: "others", 6: "done"}
     assert states(world, world.ben) == {1: "open", 2: "open", 3: "open", 4: "ready", 5: "mine", 6: "done"}
+    tables, stories = (reverse(f"annotation:{name}", args=["minds"]) for name in ("tables", "stories"))
+
+    def numbers(page: str, query: str) -> list[int]:
+        return [row["story"].number for row in client.get(f"{page}?{query}").context["rows"]]
+
+    client.force_login(world.esi)
+    for query, found in (("", [1, 2, 3, 4, 5, 6]), ("state=handed", [3]), ("text=5", [5]), ("text=Story+4.", [4])):
+        assert numbers(tables, query) == found
+    tabs = client.get(tables).context["tabs"]
+    assert {tab["state"]: tab["count"] for tab in tabs} == dict.fromkeys(table_queue.STATES, 1)
+    client.force_login(world.bob)
+    for query, found in (
+        ("table=none", [1]), ("table=drafts", [2, 3, 5]), ("table=ready", [4]), ("table=done", [6]), ("text=3", [3]),
+    ):  # fmt: skip
+        assert numbers(stories, query) == found
+    for number in range(10, 20):
+        bare(number)
+    client.force_login(world.alice)
+    with django_assert_max_num_queries(14):
+        client.get(tables)
 
 
 def test_next_leads_to_own_drafts_then_to_what_is_ready_then_to_what_is_open(world, client):
     client.force_login(world.esi)
     address, met, after = reverse("annotation:next_table", args=["minds"]), [], ""
     for _ in range(3):
-        story = client.get(f"{address}?after={after}")["Location"].split("/")
-        met.append((story[-2], world.project.stories.get(uid=story[-3])))
-        after = met[-1][1].uid
-        if met[-1][0] == "draft":
-            BeliefTable.objects.filter(story=met[-1][1]).delete()
-            Proposition.objects.create(
-                table=BeliefTable.objects.create(story=met[-1][1]), position=1, actor="a", belief="b"
-            )
+        *_, uid, page, _ = client.get(f"{address}?after={after}")["Location"].split("/")
+        story = world.project.stories.get(uid=uid)
+        met.append((page, story.number))
+        after = uid
+        if page == "draft":
+            BeliefTable.objects.filter(story=story).delete()
+            table = BeliefTable.objects.create(story=story)
+            Proposition.objects.create(table=table, position=1, actor="a", belief="b")
         else:
-            BeliefTable.objects.filter(story=met[-1][1]).update(slot=None)
-    assert [(page, story.number) for page, story in met] == [("draft", 2), ("reconcile", 4), ("draft", 1)]
+            BeliefTable.objects.filter(story=story).update(slot=None)
+    assert met == [("draft", 2), ("reconcile", 4), ("draft", 1)]
 
 
 def test_next_leads_back_to_the_story_just_handed_in_where_that_is_all_there_is(bare, experts, cast, client):
@@ -79,115 +99,63 @@ def test_next_leads_back_to_the_story_just_handed_in_where_that_is_all_there_is(
     assert client.get(address)["Location"] == reverse("annotation:draft", args=["minds", other.uid])
 
 
-def test_the_queue_filters_by_state_number_and_words(world, client):
-    client.force_login(world.esi)
-    address = reverse("annotation:tables", args=["minds"])
-    numbers = lambda query: [row["story"].number for row in client.get(f"{address}?{query}").context["rows"]]  # noqa: E731
-    assert numbers("") == [1, 2, 3, 4, 5, 6]
-    assert numbers("state=handed") == [3]
-    assert numbers("text=5") == [5]
-    assert numbers("text=Story+4.") == [4]
-    page = client.get(address)
-    assert {tab["state"]: tab["count"] for tab in page.context["tabs"]} == dict.fromkeys(table_queue.STATES, 1)
-
-
-def test_the_list_of_stories_filters_by_table_and_finds_a_number(world, client):
-    client.force_login(world.bob)
-    address = reverse("annotation:stories", args=["minds"])
-    numbers = lambda query: [row["story"].number for row in client.get(f"{address}?{query}").context["rows"]]  # noqa: E731
-    found = {state: numbers(f"table={state}") for state in ("none", "drafts", "ready", "done")}
-    assert found == {"none": [1], "drafts": [2, 3, 5], "ready": [4], "done": [6]}
-    assert numbers("text=3") == [3]
-
-
-def test_the_queue_takes_a_constant_number_of_statements(world, bare, client, django_assert_max_num_queries):
-    for number in range(10, 20):
-        bare(number)
-    client.force_login(world.alice)
-    with django_assert_max_num_queries(14):
-        client.get(reverse("annotation:tables", args=["minds"]))
-
-
-def test_no_two_experts_hold_one_slot(bare, experts):
-    story = bare(1)
-    write(story, experts[0], hand_in=False)
-    with pytest.raises(IntegrityError), transaction.atomic():
-        BeliefTable.objects.create(story=story, kind="draft", author=experts[1], slot=1)
-
-
 def test_tables_are_given_evenly_and_only_where_there_is_none(bare, make_story, experts, cast):
     for number in range(1, 5):
         bare(number)
     make_story(9)
-    stories = list(cast.project.stories.values_list("id", flat=True))
     people = [cast.alice.pk, *(expert.pk for expert in experts)]
-    plan = plan_tables(project=cast.project, stories=stories, experts=people, seed=3)
+    asked = {"project": cast.project, "stories": list(cast.project.stories.values_list("id", flat=True))}
+    plan = plan_tables(experts=people, seed=3, **asked)
     assert give_tables(by=cast.alice, project=cast.project, assignments=plan.assignments, seed=3) == 8
     held = BeliefTable.objects.drafts()
     assert sorted(held.filter(author=person).count() for person in people) == [2, 3, 3]
-    again = plan_tables(project=cast.project, stories=stories, experts=people, seed=3)
+    again = plan_tables(experts=people, seed=3, **asked)
     assert not again.assignments and not again.short
     assert cast.project.audit_events.get(action="tables.given").details["tables"] == 8
 
 
-def test_an_admin_gives_tables_on_the_page_and_releases_them(bare, experts, cast, client):
-    story = bare(1)
-    client.force_login(experts[0])
+def test_an_admin_gives_tables_and_releases_them_and_the_rows_are_kept(bare, experts, cast, client, capsys):
+    (esi, ben), story = experts, bare(1)
     address = reverse("annotation:tables", args=["minds"])
-    assert client.post(address, {"experts": [experts[0].pk], "seed": 1}).status_code == 403
+    client.force_login(esi)
+    assert client.post(address, {"experts": [esi.pk], "seed": 1}).status_code == 403
     client.force_login(cast.alice)
-    form = {"experts": [expert.pk for expert in experts], "seed": 1}
+    form = {"experts": [esi.pk, ben.pk], "seed": 1}
     assert "2 tables would be given" in " ".join(client.post(address, form).content.decode().split())
     client.post(address, {**form, "apply": "1"})
     assert BeliefTable.objects.drafts().filter(given_by=cast.alice).count() == 2
-    client.force_login(experts[0])
+    client.force_login(esi)
     assert "given to you" in client.get(address).content.decode()
+    write(story, esi, hand_in=False)
+    with pytest.raises(IntegrityError), transaction.atomic():  # no two experts hold one slot
+        BeliefTable.objects.drafts().update(slot=1)
     client.force_login(cast.alice)
-    client.post(reverse("annotation:release_table", args=["minds", story.uid, experts[0].pk]))
-    assert list(BeliefTable.objects.drafts().values_list("author", flat=True)) == [experts[1].pk]
-
-
-def test_a_released_expert_keeps_the_rows(bare, experts, cast):
-    story = bare(1)
-    write(story, experts[0], hand_in=False)
-    assert drafts.release_slot(by=cast.alice, story=story, expert=experts[0])
-    assert states(cast, experts[0]) == {1: "open"}
-    table = drafts.take_slot(by=experts[0], story=story, expert=experts[0])
+    client.post(reverse("annotation:release_table", args=["minds", story.uid, esi.pk]))
+    assert list(BeliefTable.objects.drafts().exclude(slot=None).values_list("author", flat=True)) == [ben.pk]
+    assert states(cast, esi) == {1: "open"}
+    table = drafts.take_slot(by=esi, story=story, expert=esi)
     assert [row.belief for row in drafts.live_rows(table)] == ["It rains", "It rains"]
-
-
-def test_the_command_gives_tables(bare, experts, cast, capsys):
-    bare(1)
+    bare(2)
     call_command("assign_tables", "--project", "minds", "--experts", "esi,ben")
     assert "2 tables given; 0 stories short" in capsys.readouterr().out
 
 
-@pytest.fixture
-def alone(cast):
+def test_one_expert_makes_the_table_and_takes_it_back_while_nobody_works_on_it(bare, experts, cast, assign, cast_vote):
     cast.project.table_experts = 1
     cast.project.save()
-
-
-def test_one_expert_makes_the_table_and_takes_it_back_while_nobody_works_on_it(alone, bare, experts, cast):
+    esi, ben = experts
     story = bare(1)
     story.refresh_from_db()
-    write(story, experts[0])
+    write(story, esi)
     gold = Proposition.objects.gold_of(story)
-    assert list(gold.values_list("actor", "order_text", "remark", "reviewed")) == [
-        ("world", "0", "", False),
-        ("Ines", "1", "", False),
-    ]
+    told = gold.values_list("actor", "order_text", "remark", "reviewed")
+    assert list(told) == [("world", "0", "", False), ("Ines", "1", "", False)]
     with pytest.raises(Refused, match="gold table"):
-        write(story, experts[1])
-    drafts.take_back(by=experts[0], story=story)
+        write(story, ben)
+    drafts.take_back(by=esi, story=story)
     assert not Proposition.objects.filter(table__story=story).exists()
-    assert states(cast, experts[0]) == {1: "mine"}
-
-
-def test_a_table_that_was_voted_on_is_not_taken_back(alone, bare, experts, assign, cast_vote):
-    story = bare(1)
-    story.refresh_from_db()
-    write(story, experts[0])
-    cast_vote(assign(story)[0], Proposition.objects.gold_of(story).first(), "order", "0")
+    assert states(cast, esi) == {1: "mine"}
+    drafts.hand_in(by=esi, story=story, now=timezone.now())
+    cast_vote(assign(story)[0], gold.all().first(), "order", "0")
     with pytest.raises(Refused, match="People have voted"):
-        drafts.take_back(by=experts[0], story=story)
+        drafts.take_back(by=esi, story=story)

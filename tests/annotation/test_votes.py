@@ -55,54 +55,47 @@ def table(make_story, assign):
     return assign(story), list(Proposition.objects.gold_of(story))
 
 
-def test_the_later_change_stands_in_whatever_order_the_two_arrive(table, cast_vote):
-    (bob, *_), (world, _) = table
+def test_changes_are_kept_once_in_their_order_and_whole(table, cast_vote, undo):
+    (bob, *_), (world, ines) = table
     now = timezone.now()
-    assert cast_vote(bob, world, "order", "1", at=now).applied
+    first = cast_vote(bob, world, "order", "1", at=now, key="k1")
+    assert first.applied and cast_vote(bob, world, "order", "1", at=now, key="k1") == first
     late = cast_vote(bob, world, "order", "0", at=now - timedelta(seconds=5))
     assert not late.applied and late.label == "1"
     assert Vote.objects.get().label == "1"
     assert list(VoteEvent.objects.order_by("id").values_list("label", "applied")) == [("1", True), ("0", False)]
-
-
-def test_the_same_change_sent_twice_is_one_change(table, cast_vote):
-    (bob, *_), (world, _) = table
-    now = timezone.now()
-    first = cast_vote(bob, world, "order", "0", at=now, key="k1")
-    again = cast_vote(bob, world, "order", "0", at=now, key="k1")
-    assert first == again
-    assert VoteEvent.objects.count() == Vote.objects.count() == 1
-
-
-def test_a_request_is_saved_whole_or_not_at_all(table):
-    (bob, *_), (world, ines) = table
-    now = timezone.now()
     changes = [Change(world.uid, "order", "0", now, "a"), Change(ines.uid, "order", "7", now, "b")]
     with pytest.raises(Refused, match="'7' is not a label of order"):
         save_votes(by=bob.annotator, assignment=bob, changes=changes, now=now)
-    assert not Vote.objects.exists() and not VoteEvent.objects.exists()
+    assert Vote.objects.count() == 1 and VoteEvent.objects.count() == 2
+    cast_vote(bob, world, "order", "0")
+    assert [saved and saved.label for saved in (undo(bob), undo(bob), undo(bob))] == ["1", "", None]
+    assert VoteEvent.objects.count() == 5
 
 
-def test_nothing_is_settled_before_all_votes_are_in(table, cast_vote):
-    (bob, bea, ben), (world, _) = table
-    for assignment in (bob, bea):
-        cast_vote(assignment, world, "order", "0")
+def test_a_cell_is_settled_once_all_votes_are_in_and_opened_by_a_withdrawal(table, cast_vote, cast):
+    assignments, (world, ines) = table
+    for assignment, label in zip(assignments, "001", strict=True):
         assert not GoldLabel.objects.exists()
-    cast_vote(ben, world, "order", "1")
+        cast_vote(assignment, world, "order", label)
     gold = GoldLabel.objects.get()
     assert (gold.label, gold.method, round(gold.agreement, 4)) == ("0", "majority", 0.6667)
     assert [vote["label"] for vote in gold.votes] == ["0", "0", "1"]
-
-
-def test_a_withdrawn_vote_reopens_only_its_own_cell(table, cast_vote):
-    assignments, (world, ines) = table
     for assignment in assignments:
-        cast_vote(assignment, world, "order", "0")
         cast_vote(assignment, ines, "order", "1")
     cast_vote(assignments[0], world, "order", "")
     assert list(GoldLabel.objects.values_list("proposition_id", flat=True)) == [ines.pk]
     last = GoldEvent.objects.last()
-    assert (last.before, last.before_method, last.after_method) == ("0", "unanimous", "")
+    assert (last.before, last.before_method, last.after_method) == ("0", "majority", "")
+    cast.project.unanimity_dimensions = ["context"]
+    cast.project.save()
+    for assignment in assignments:
+        assignment.story.project.refresh_from_db()
+    for assignment, label in zip(assignments, ["Neutral", "Neutral", "Temporal"], strict=True):
+        cast_vote(assignment, world, "context", label)
+        cast_vote(assignment, world, "truth_status", "True" if label == "Neutral" else "False")
+    methods = dict(GoldLabel.objects.filter(proposition=world).values_list("dimension", "method"))
+    assert methods == {"context": "open", "truth_status": "majority"}, "a project can demand unanimity for a dimension"
 
 
 def test_an_adjudicated_label_stands_and_says_that_votes_changed(table, cast_vote, cast):
@@ -120,59 +113,20 @@ def test_an_adjudicated_label_stands_and_says_that_votes_changed(table, cast_vot
     assert not gold.disturbed
 
 
-def test_a_project_can_demand_unanimity_for_a_dimension(table, cast_vote, cast):
-    cast.project.unanimity_dimensions = ["context"]
-    cast.project.save()
-    assignments, (world, _) = table
-    for assignment in assignments:
-        assignment.story.project.refresh_from_db()
-    for assignment, label in zip(assignments, ["Neutral", "Neutral", "Temporal"], strict=True):
-        cast_vote(assignment, world, "context", label)
-        cast_vote(assignment, world, "truth_status", "True" if label == "Neutral" else "False")
-    methods = dict(GoldLabel.objects.values_list("dimension", "method"))
-    assert methods == {"context": "open", "truth_status": "majority"}
-
-
-def test_undo_takes_back_one_change_at_a_time(table, cast_vote, undo):
-    (bob, *_), (world, _) = table
-    cast_vote(bob, world, "order", "0")
-    cast_vote(bob, world, "order", "1")
-    labels = []
-    for _ in range(3):
-        saved = undo(bob)
-        labels.append(saved.label if saved else None)
-    assert labels == ["0", "", None]
-    assert VoteEvent.objects.count() == 4
-
-
-def test_saving_takes_as_many_statements_whether_the_votes_agree_or_not(table, cast_vote):
-    assignments, (world, ines) = table
-    for assignment in assignments[:2]:
+def test_saving_takes_as_many_statements_for_many_cells_that_agree_or_not(table, cast_vote):
+    (bob, bea, ben), (world, ines) = table
+    for assignment, label in ((bob, "True"), (bea, "False")):
         cast_vote(assignment, world, "truth_status", "True")
-    cast_vote(assignments[0], ines, "truth_status", "True")
-    cast_vote(assignments[1], ines, "truth_status", "False")
-    counts = []
-    for proposition, label in ((world, "True"), (ines, "Unknown")):
-        with statements() as noted:
-            cast_vote(assignments[2], proposition, "truth_status", label)
-        counts.append(len(noted))
-    assert counts[0] == counts[1] == len(STATEMENTS)
-    assert set(GoldLabel.objects.values_list("method", flat=True)) == {"unanimous", "open"}
-
-
-def test_a_save_of_many_cells_takes_as_many_statements_as_one(table, cast_vote):
-    assignments, (world, ines) = table
-    for assignment in assignments[:2]:
-        for row in (world, ines):
-            cast_vote(assignment, row, "truth_status", "True")
-            cast_vote(assignment, row, "context", "Neutral")
+        cast_vote(assignment, ines, "truth_status", label)
+        cast_vote(assignment, ines, "context", "Neutral")
     now = timezone.now()
-    cells = [(row, *cell) for row in (world, ines) for cell in (("truth_status", "True"), ("context", "Neutral"))]
-    changes = [Change(row.uid, key, label, now, f"key-{row.pk}-{key}") for row, key, label in cells]
-    with statements() as noted:
-        save_votes(by=assignments[2].annotator, assignment=assignments[2], changes=changes, now=now)
-    assert noted == STATEMENTS
-    assert GoldLabel.objects.count() == GoldEvent.objects.count() == 4
+    for cells in ([(world, "truth_status", "True")], [(ines, "truth_status", "Unknown"), (ines, "context", "Neutral")]):
+        changes = [Change(row.uid, key, label, now, f"key-{row.pk}-{key}") for row, key, label in cells]
+        with statements() as noted:
+            save_votes(by=ben.annotator, assignment=ben, changes=changes, now=now)
+        assert noted == STATEMENTS
+    assert sorted(GoldLabel.objects.values_list("method", flat=True)) == ["open", "unanimous", "unanimous"]
+    assert GoldEvent.objects.count() == 3
 
 
 def test_saves_that_share_a_transaction_share_its_statements(make_story, assign, cast_vote):

@@ -72,10 +72,8 @@ def test_what_is_withdrawn_counts_for_nothing_and_comes_back_whole(cast, world):
     assert (during["totals"].stories, during["totals"].open, during["work"], during["agreement"]) == (1, 0, 1, 1)
     assert during["records"] == [1] and during["adjudication"] == set() and sum(during["tables"].values()) == 1
     assert not (during["plan"] or during["to write"] or during["to pre-fill"]) and before["to pre-fill"]
-    assert (
-        during["votes"] == 1 + 3 * len(DEFAULT_SCHEMA.dimensions)
-        and sum(row["todo"] for row in during["left"].values()) == 0
-    )
+    assert during["votes"] == 1 + 3 * len(DEFAULT_SCHEMA.dimensions)
+    assert sum(row["todo"] for row in during["left"].values()) == 0
     assert "C2" not in {totals["name"] for totals in during["categories"]}
     split = make_split(by=cast.alice, project=cast.project, name="a", rest="b", per_category=1, seed=1)
     assert split.counts == {"a": 1, "b": 0} and split.too_small == ["C2 has 0 stories; expected at least 1."]
@@ -111,22 +109,22 @@ def test_pages_withdraw_take_back_and_say_so(cast, client, world):
     assert "was withdrawn" in grid.content.decode()  # who has it open still saves, and is told
 
 
-def test_the_command_does_the_same(cast, world, capsys):
-    call_command("withdraw", "--project=minds", "--stories", "1", "4", "--json")
-    assert json.loads(capsys.readouterr().out)["stories"] == 2 and Story.objects.in_use().count() == 2
-    call_command("withdraw", "--project=minds", "--category=C1", "--back")
-    assert "1 story taken back" in capsys.readouterr().out
-    with pytest.raises(CommandError, match="minds has no story 9"):
-        call_command("withdraw", "--project=minds", "--stories", "9")
+def test_commands_withdraw_take_back_and_put_into_a_split(cast, world, capsys):
+    def run(command: str, *options: str) -> str:
+        call_command(command, "--project=minds", *options)
+        return capsys.readouterr().out
 
-
-def test_a_command_puts_stories_into_a_split_and_takes_them_out(world, capsys):
-    call_command("put_in_split", "--project=minds", "--stories", "1", "2", "--split=trial")
-    assert capsys.readouterr().out == "2 stories put into trial.\n"
+    assert json.loads(run("withdraw", "--stories", "1", "4", "--json"))["stories"] == 2
+    assert Story.objects.in_use().count() == 2
+    assert "1 story taken back" in run("withdraw", "--category=C1", "--back")
+    assert run("put_in_split", "--stories", "1", "2", "--split=trial") == "2 stories put into trial.\n"
     assert list(Story.objects.filter(split__name="trial").values_list("number", flat=True)) == [1, 2]
-    call_command("put_in_split", "--project=minds", "--stories", "1", "--split=")
-    assert capsys.readouterr().out == "1 story taken out of their split.\n"
+    assert run("put_in_split", "--stories", "1", "--split=") == "1 story taken out of their split.\n"
     assert Story.objects.filter(split__name="trial").count() == 1
-    for option, sentence in (("9", "minds has no story 9"), ("1", "consists of letters")):
+    for command, number, options, sentence in (
+        ("withdraw", "9", [], "minds has no story 9"),
+        ("put_in_split", "9", ["--split=two words"], "minds has no story 9"),
+        ("put_in_split", "1", ["--split=two words"], "consists of letters"),
+    ):
         with pytest.raises(CommandError, match=sentence):
-            call_command("put_in_split", "--project=minds", "--stories", option, "--split=two words")
+            run(command, "--stories", number, *options)
