@@ -65,6 +65,12 @@ def study(world) -> AlignmentStudy:
     return made
 
 
+@pytest.fixture
+def base(world, study) -> str:
+    """The address of the calibration of the study."""
+    return f"{world.base}/calibration/{study.uid}/"
+
+
 def settled_rows(judgement: StoryJudgement) -> dict[str, SettledRow]:
     rows, left = {}, False
     for letter, other, side in (("p", "g", judgement.predicted), ("g", "p", judgement.gold)):

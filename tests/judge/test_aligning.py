@@ -13,16 +13,11 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Claim, Membership, Role, Story, User
 from judge.models import Alignment, AlignmentStudy, SettledAlignment
-from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
+from tests.benchmark.results_world import HOSTILE
 from tests.judge.alignment_world import answer_all
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 MODELS = ("majority", "random", "omniscient", HOSTILE)
-
-
-@pytest.fixture
-def world(tmp_path) -> ResultsWorld:
-    return results_world(tmp_path)
 
 
 @pytest.fixture
@@ -57,20 +52,13 @@ def test_the_page_counts_then_makes_and_grows(world, client):
     page = client.post(page.request["PATH_INFO"], chosen | {"make": "1"}, follow=True)
     study = AlignmentStudy.objects.get()
     assert page.status_code == 200 and study.tasks.count() == 8
-    page = client.post(
-        reverse("judge:grow_alignment", args=[study.project.slug, study.uid]), {"more": "2"}, follow=True
-    )
-    assert "10 tables now" in page.content.decode() and study.tasks.count() == 10
-    assert Alignment.objects.filter(task__in=study.tasks.exclude(predictions=[])).count() == 2 * sum(
-        bool(task.predictions) for task in study.tasks.all()
-    )
-
-
-def test_further_tables_are_as_many_as_the_report_asks_for(world, study, client):
-    client.force_login(world.alice)
     address = reverse("judge:grow_alignment", args=[study.project.slug, study.uid])
     pages = [client.get(address + tail) for tail in ("", "?more=27", "?more=-1", "?more=x")]
-    assert [page.context["form"]["more"].value() for page in pages] == [10, 27, 10, 10]
+    assert [page.context["form"]["more"].value() for page in pages] == [10, 27, 10, 10], "as the report asks for"
+    page = client.post(address, {"more": "2"}, follow=True)
+    assert "10 tables now" in page.content.decode() and study.tasks.count() == 10
+    with_rows = study.tasks.exclude(predictions=[])
+    assert Alignment.objects.filter(task__in=with_rows).count() == 2 * with_rows.count()
 
 
 def test_the_command_says_what_is_wrong(world):
@@ -116,10 +104,8 @@ def test_who_still_labels_a_story_does_not_see_its_gold_rows(world, study, clien
     for name in ("align", "answers", "undo"):
         assert client.get(reverse(f"judge:{name}", args=place)).status_code == 403
     page = client.get(reverse("judge:studies", args=place[:1])).content.decode()
-    assert "waits: you still have work to do on this story" in page
-    assert (
-        alignment.uid not in page and alignment.uid not in client.get(reverse("judge:next", args=place[:1]))["Location"]
-    )
+    assert "waits: you still have work to do on this story" in page and alignment.uid not in page
+    assert alignment.uid not in client.get(reverse("judge:next", args=place[:1]))["Location"]
     given.released_at = timezone.now()
     given.save()
     assert client.get(reverse("judge:align", args=place)).status_code == 200
@@ -163,9 +149,8 @@ def test_an_expert_decides_and_an_admin_downloads(world, study, client):
     client.force_login(_other_expert(study))
     page = client.get(reverse("judge:decide", args=[*place, task.uid]))
     votes = page.context["settings"]["votes"]
-    assert {row: set(told.split("; ")) for row, told in votes.items()} == {
-        "p1": {"1 × G1", "1 × no match"}, "g1": {"1 × P1", "1 × no match"},
-    }  # fmt: skip
+    said = {row: set(told.split("; ")) for row, told in votes.items()}
+    assert said == {"p1": {"1 × G1", "1 × no match"}, "g1": {"1 × P1", "1 × no match"}}
     body = {"revision": settled.revision, "decisions": [{"row": "p1", "answer": {"links": ["g1"], "verdict": ""}}]}
     address = reverse("judge:save_decisions", args=[*place, task.uid])
     answer = client.post(address, json.dumps(body), content_type="application/json")
@@ -175,16 +160,10 @@ def test_an_expert_decides_and_an_admin_downloads(world, study, client):
     client.force_login(world.alice)
     lines = list(csv.DictReader(StringIO(client.get(reverse("judge:download_csv", args=place)).getvalue().decode())))
     [line] = [one for one in lines if (one["table"], one["row"], one["by"]) == (task.uid, "p1", "settled")]
-    assert (line["model"], line["answer"], line["match_count"], line["method"]) == (
-        "omniscient",
-        "g1",
-        "1",
-        "adjudicated",
-    )
-    document = client.get(reverse("judge:download_json", args=place)).json()
-    assert (
-        {one["model"] for one in document["tables"]} == set(study.tasks.values_list("source", flat=True)) >= {HOSTILE}
-    )
+    told = [line[key] for key in ("model", "answer", "match_count", "method")]
+    assert told == ["omniscient", "g1", "1", "adjudicated"]
+    models = {one["model"] for one in client.get(reverse("judge:download_json", args=place)).json()["tables"]}
+    assert models == set(study.tasks.values_list("source", flat=True)) >= {HOSTILE}
     assert "whose tables they are" not in client.get(reverse("judge:study", args=place)).content.decode()
 
 
@@ -209,10 +188,8 @@ def test_two_experts_do_not_decide_on_the_same_story(world, study, client):
     client.force_login(world.alice)
     page = client.get(reverse("judge:decide", args=place))
     assert page.context["editable"]
-    claim = {"stories": page.context["settings"]["stories"]}
-    assert client.post(page.context["settings"]["urls"]["claims"], claim, content_type="application/json").json() == {
-        "others": {}
-    }
+    claim, address = {"stories": page.context["settings"]["stories"]}, page.context["settings"]["urls"]["claims"]
+    assert client.post(address, claim, content_type="application/json").json() == {"others": {}}
     client.force_login(_other_expert(study))
     page = client.get(reverse("judge:decide", args=place))
     assert "decides on this story now" in page.content.decode() and not page.context["editable"]

@@ -53,10 +53,7 @@ def test_a_study_comes_back_with_every_answer_and_decision(study, cast):
     for model, within in ((AlignmentEvent, "alignment__task__study"), (SettledEvent, "task__study")):
         assert 0 < model.objects.filter(**{within: copy}).count() == model.objects.filter(**{within: study}).count()
     assert Alignment.objects.filter(task__study=copy, annotator=cast.bob).count() == 7 - 2
-
-
-def test_the_copy_is_aligned_further_and_says_why_it_cannot_grow(study, cast):
-    copy = imported(cast.project, matched=["bob", "bea", "alice"])
+    # it is aligned further, and says why it cannot grow
     for own in Alignment.objects.waiting().filter(task__study=copy):
         answer_all(own)
     assert progress_of(copy).settled == 7
@@ -82,9 +79,9 @@ def test_page_and_command_say_what_an_archive_does_not_bring(study, cast, client
     import_archive(by=None, source=packed(cast.project), slug="without", now=timezone.now())
 
 
-@pytest.mark.parametrize(
-    ("part", "field", "value", "told"),
-    [
+def test_what_no_page_could_read_is_refused_with_file_line_and_field(study, cast):
+    whole = packed(cast.project)
+    for part, field, value, told in [
         ("alignment_studies", "frame", [["a"]], "line 1: field frame: expected a list of distinct tables"),
         ("alignment_studies", "origin", {"runs": 3}, "field origin: expected an object with a list of runs"),
         ("alignment_studies", "overlap", 99, "contradicts itself"),
@@ -97,13 +94,11 @@ def test_page_and_command_say_what_an_archive_does_not_bring(study, cast, client
         ("settled_alignments", "rows", {}, "field rows: expected the settled answer about each row"),
         ("settled_alignments", "open_rows", 5, "field open_rows: expected 0"),
         ("settled_alignment_events", "after", {"links": "g1"}, "field after: expected the answer about the row"),
-    ],
-)
-def test_what_no_page_could_read_is_refused_with_file_line_and_field(study, cast, part, field, value, told):
-    parts = contents(packed(cast.project))
-    first, *rest = parts[f"{part}.jsonl"].splitlines(keepends=True)
-    row = json.loads(first) | {field: value}
-    parts[f"{part}.jsonl"] = b"".join([json.dumps(row).encode() + b"\n", *rest])
-    with pytest.raises(BadArchive, match=told):
-        import_archive(by=None, source=repacked(parts), slug="copy", now=timezone.now())
+    ]:
+        parts = contents(whole)
+        first, *rest = parts[f"{part}.jsonl"].splitlines(keepends=True)
+        row = json.loads(first) | {field: value}
+        parts[f"{part}.jsonl"] = b"".join([json.dumps(row).encode() + b"\n", *rest])
+        with pytest.raises(BadArchive, match=told):
+            import_archive(by=None, source=repacked(parts), slug="copy", now=timezone.now())
     assert not Project.objects.exclude(pk=cast.project.pk).exists()

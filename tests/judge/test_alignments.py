@@ -73,43 +73,55 @@ def of(task, person) -> Alignment:
     return Alignment.objects.select_related("task__study").get(task=task, annotator=person)
 
 
-def test_tables_are_drawn_in_proportion_and_given_out(cast, study):
+def read(client, name: str, *args: str) -> str:
+    return " ".join(client.get(reverse(f"judge:{name}", args=["minds", *args])).content.decode().split())
+
+
+def rows_of(response) -> list[dict[str, str]]:
+    text = b"".join(response.streaming_content).decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def acted(alignment, at: int, moment, duration_ms) -> None:
+    AlignmentEvent.objects.create(
+        alignment=alignment, row="p1", action=f"a{at}", idempotency_key=f"k{at}", before={}, after={},
+        duration_ms=duration_ms, changed_at=moment, received_at=moment,
+    )  # fmt: skip
+
+
+def test_tables_are_drawn_in_proportion_given_out_and_grow_with_what_is_there(cast, study):
     """Two of four stories of each of three models; a table without a row needs nobody."""
     assert {source: len(tasks(study, source)) for source in MODELS} == dict.fromkeys(MODELS, 2)
     assert set(study.tasks.values_list("probability", flat=True)) == {0.5}
     numbers = {source: [task.number for task in tasks(study, source)] for source in MODELS}
     assert len({tuple(one) for one in numbers.values()}) == 1, "models are sampled on the same stories"
-    assert set(Alignment.objects.values_list("annotator__username", "slot")) <= {
-        ("bob", 1),
-        ("bob", 2),
-        ("bea", 1),
-        ("bea", 2),
-    }
+    given = set(Alignment.objects.values_list("annotator__username", "slot"))
+    assert given <= {(name, slot) for name in ("bob", "bea") for slot in (1, 2)}
     assert Alignment.objects.count() == 2 * 2 * 2
     [one, other] = [table for table in settled_tables(study) if table.source == "silent-model"]
     assert one.counts == other.counts == ([], [0, 0, 0])
     progress = progress_of(study)
     assert (progress.tables, progress.settled, progress.wanted, progress.free) == (6, 2, 8, 0)
-
-
-def test_a_study_grows_and_keeps_what_it_has(cast, study):
     before = set(study.tasks.values_list("uid", flat=True))
     answer_all(of(tasks(study)[0], cast.bob), p1="g1", p2="g2")
-    assert grow_study(by=cast.alice, study=study, more=3, load=load, annotators=[], now=NOW) == 9
+
+    def grow(more, load=load) -> int:
+        return grow_study(by=cast.alice, study=study, more=more, load=load, annotators=[], now=NOW)
+
+    assert grow(3) == 9
     assert before < set(study.tasks.values_list("uid", flat=True))
     assert set(study.tasks.values_list("probability", flat=True)) == {0.75}
     assert {row.annotator_id for row in Alignment.objects.all()} == {cast.bob.pk, cast.bea.pk}
     with pytest.raises(Refused, match="expected 1 to 12"):
-        grow_study(by=cast.alice, study=study, more=4, load=load, annotators=[], now=NOW)
+        grow(4)
     with pytest.raises(Refused, match="not there any more"):
-        grow_study(by=cast.alice, study=study, more=1, load=lambda keys: [], annotators=[], now=NOW)
+        grow(1, lambda keys: [])
     close_study(by=cast.alice, study=study, now=NOW)
     with pytest.raises(Refused, match="closed"):
-        grow_study(by=cast.alice, study=study, more=1, load=load, annotators=[], now=NOW)
+        grow(1)
 
 
-def test_studies_that_cannot_be_made(cast):
-    new_study(cast)
+def test_studies_that_cannot_be_made(cast, study):
     for fields, sentence in (
         ({"name": " "}, "no name"),
         ({"name": "n" * 121}, "121 characters long; expected one line"),
@@ -123,14 +135,12 @@ def test_studies_that_cannot_be_made(cast):
         ({"most_links": 4}, "expected 1 to 3"),
         ({"blind_share": 101}, "per cent without proposals is 101"),
         ({"name": "First"}, "named First already"),
+        ({"annotators": [cast.bob, cast.charlie]}, "charlie is not a member"),
+        ({"annotators": [cast.bob, cast.bob]}, "choose as many annotators"),
     ):
         with pytest.raises(Refused, match=sentence):
             new_study(cast, **{"name": "Second"} | fields)
     assert AlignmentTask.objects.count() == 6
-    with pytest.raises(Refused, match="charlie is not a member"):
-        new_study(cast, [cast.bob, cast.charlie], name="Second")
-    with pytest.raises(Refused, match="choose as many annotators"):
-        new_study(cast, [cast.bob, cast.bob], name="Second")
 
 
 def test_changes_count_once_and_are_taken_back(cast, study):
@@ -151,8 +161,6 @@ def test_changes_count_once_and_are_taken_back(cast, study):
 
 
 def _change(alignment, row, links, at, **fields):
-    from judge.services.settling import Change
-
     key = f"{alignment.uid}-{row}-0-{at}"
     return Change(row, RowAnswer(tuple(links.split())), key, key, NOW, **fields)
 
@@ -175,9 +183,8 @@ def test_the_last_to_hand_in_settles_and_an_expert_decides(cast, study):
         decide(by=cast.esi, task=task, revision=0, decisions=decision, now=NOW)
     after = decide(by=cast.esi, task=task, revision=1, decisions=decision, now=NOW, reason="Still is no change.")
     assert after.open_rows == 0 and after.answers["g2"].count == 1
-    assert set(SettledEvent.objects.filter(by=cast.esi).values_list("row", "reason")) == {
-        ("p2", "Still is no change."), ("g2", "Still is no change."),
-    }  # fmt: skip
+    events = SettledEvent.objects.filter(by=cast.esi).values_list("row", "reason")
+    assert set(events) == {("p2", "Still is no change."), ("g2", "Still is no change.")}
     [table] = [table for table in settled_tables(study) if table.source == "bright-model"]
     assert (table.counts, table.links) == (([1, 1], [1, 1, 0]), [(0, 0), (1, 1)])
     answers = SettledAlignment.objects.get(task__uid=table.uid).answers
@@ -194,26 +201,25 @@ def test_downloads_have_the_probability_that_calibration_weights_by(cast, study,
     for person in (cast.bob, cast.bea):
         answer_all(of(tasks(study)[0], person), p1="g1", p2="g2")
         answer_all(of(tasks(study, "plain-model")[1], person))  # before the first of its stratum
-    place = ["minds", study.uid]
+    as_json, as_csv = (reverse(f"judge:download_{kind}", args=["minds", study.uid]) for kind in ("json", "csv"))
     client.force_login(cast.alice)
-    tables = client.get(reverse("judge:download_json", args=place)).json()["tables"]
+    tables = client.get(as_json).json()["tables"]
     told = {table["key"]: (table["probability"], table["settled_probability"]) for table in tables}
     used = {table.key: table.probability for table in settled_tables(study)}
     assert told == {task.key: (0.5, used.get(task.key)) for task in study.tasks.all()}
-    text = b"".join(client.get(reverse("judge:download_csv", args=place)).streaming_content).decode("utf-8-sig")
-    rows = {(row["model"], row["settled_probability"]) for row in csv.DictReader(io.StringIO(text))}
+    rows = {(row["model"], row["settled_probability"]) for row in rows_of(client.get(as_csv))}
     assert rows == {("bright-model", "0.25"), ("plain-model", ""), ("silent-model", "0.5")}
     Alignment.objects.create(task=tasks(study)[1], annotator=cast.alice, slot=3)
-    [*tables] = client.get(reverse("judge:download_json", args=place)).json()["tables"]
-    assert not any("settled_probability" in table for table in tables)
-    text = b"".join(client.get(reverse("judge:download_csv", args=place)).streaming_content).decode("utf-8-sig")
-    assert {row["settled_probability"] for row in csv.DictReader(io.StringIO(text))} == {""}
+    assert not any("settled_probability" in table for table in client.get(as_json).json()["tables"])
+    assert {row["settled_probability"] for row in rows_of(client.get(as_csv))} == {""}
 
 
 def test_nobody_decides_a_table_that_they_aligned(cast, client):
     """Also where it was taken away since, and in no list; who may is named, and what nobody may is said."""
     study = new_study(cast, [cast.esi, cast.bea])
     [task, other] = tasks(study)
+    with pytest.raises(Refused, match="have not handed it in"):
+        check_independence(by=cast.esi, task=task)
     for one in (task, other):
         answer_all(of(one, cast.esi), p1="g1", p2="g2")
         answer_all(of(one, cast.bea), p1="g1", p2="none")
@@ -221,13 +227,11 @@ def test_nobody_decides_a_table_that_they_aligned(cast, client):
     with pytest.raises(Refused, match="You aligned this table yourself"):
         decide(by=cast.esi, task=task, revision=1, decisions=decision, now=NOW)
     client.force_login(cast.esi)
-    place = ["minds", study.uid]
-    assert client.get(reverse("judge:decide", args=[*place, task.uid])).status_code == 403
-    page = client.get(reverse("judge:study", args=place))
-    assert page.context["open_tables"] == [] and page.context["waiting"].own == 2
-    assert "2 tables are not listed: you aligned them yourself. Who did not align them may decide: Alice." in " ".join(
-        page.content.decode().split()
-    )
+    assert client.get(reverse("judge:decide", args=["minds", study.uid, task.uid])).status_code == 403
+    found = open_tables(study, cast.esi)
+    assert found.tables == [] and found.own == 2
+    told = "2 tables are not listed: you aligned them yourself. Who did not align them may decide: Alice."
+    assert told in read(client, "study", study.uid)
     assert len(open_tables(study, cast.alice).tables) == 2 and open_tables(study, cast.alice).own == 0
     of(task, cast.bea).release()  # said something before
     with pytest.raises(Refused, match="You aligned this table yourself"):
@@ -235,15 +239,9 @@ def test_nobody_decides_a_table_that_they_aligned(cast, client):
     Membership.objects.filter(user=cast.alice).delete()
     assert (open_tables(study, cast.esi).stuck, open_tables(study, cast.esi).deciders) == (2, ())
     assert decide(by=cast.alice, task=task, revision=1, decisions=decision, now=NOW).open_rows == 0
-
-
-def test_who_was_given_a_table_and_said_nothing_of_it_may_decide_it(cast):
-    study = new_study(cast, [cast.esi, cast.bea])
-    task = tasks(study)[0]
-    with pytest.raises(Refused, match="have not handed it in"):
-        check_independence(by=cast.esi, task=task)
-    release(by=cast.alice, study=study, person=cast.esi, now=NOW)
-    check_independence(by=cast.esi, task=task)
+    unsaid = new_study(cast, [cast.esi, cast.bea], name="Second")
+    release(by=cast.alice, study=unsaid, person=cast.esi, now=NOW)
+    check_independence(by=cast.esi, task=tasks(unsaid)[0])  # who said nothing of a table may decide it
 
 
 def test_how_many_links_were_accepted_as_proposed_is_told(cast, study, client):
@@ -254,19 +252,14 @@ def test_how_many_links_were_accepted_as_proposed_is_told(cast, study, client):
     save_changes(alignment=own, changes=proposed, now=NOW)
     answer_all(own, p1="g1", p2="g3")  # the second is changed, the first is said again by hand
     answer_all(of(task, cast.bea), p1="g1", p2="g3")
-    found = accepted_of(study)
-    assert found == {"links": 4, "accepted": 0, "changed": 2}
+    assert accepted_of(study) == {"links": 4, "accepted": 0, "changed": 2}
     other = of(tasks(study)[1], cast.bob)
     save_changes(alignment=other, changes=[replace(proposed[0], idempotency_key="k", action="k")], now=NOW)
     hand_in(alignment=say(other, p2="none", g2="none", g3="none"), now=NOW)
-    found = accepted_of(study)
-    assert found == {"links": 5, "accepted": 1, "changed": 2}
+    assert accepted_of(study) == {"links": 5, "accepted": 1, "changed": 2}
     client.force_login(cast.esi)
-    page = " ".join(client.get(reverse("judge:study", args=["minds", study.uid])).content.decode().split())
-    assert (
-        "Of people’s 5 links 1 are proposals of the page that they accepted; 2 accepted ones were changed later."
-        in page
-    )
+    told = "Of people’s 5 links 1 are proposals of the page that they accepted; 2 accepted ones were changed later."
+    assert told in read(client, "study", study.uid)
 
 
 def test_what_proposals_do_to_links_is_measured_by_those_who_see_none(cast, client):
@@ -289,13 +282,13 @@ def test_what_proposals_do_to_links_is_measured_by_those_who_see_none(cast, clie
     low, high = effect.difference.interval
     assert low <= 0.5 <= high
     client.force_login(cast.alice)
-    page = client.get(reverse("judge:study", args=["minds", study.uid])).content.decode()
+    page = read(client, "study", study.uid)
     assert "What proposals do to links" in page and "50 % of alignments" in page
     active = Alignment.objects.active().filter(task__study=study).select_related("task__study")
     drawn = Counter(one.is_blind for one in active)
     still = Counter(one.is_blind for one in active if one.state == AlignmentState.OPEN)
     told = f"{still[False]} of {drawn[False]} with proposals, {still[True]} of {drawn[True]} without."
-    assert still[True] and f"Not handed in, and in no figure: {told}" in " ".join(page.split())
+    assert still[True] and f"Not handed in, and in no figure: {told}" in page
     told = client.get(reverse("judge:download_json", args=["minds", study.uid])).json()
     assert told["blind_share"] == 50 and told["proposals"]["difference"]["value"] == 0.5
     assert effect_of_proposals(new_study(cast, name="Second")) is None
@@ -343,15 +336,10 @@ def test_what_somebody_has_not_done_goes_to_somebody_else(cast, study):
 def test_how_far_studies_are_takes_as_many_statements_of_many_as_of_one(cast, study):
     answer_all(of(tasks(study)[0], cast.bob), p1="g1", p2="g2")
     empty = AlignmentStudy.objects.create(project=study.project, name="Without a table")
-    tables = list(study.tasks.all())
-    with_rows = sum(bool(task.predictions and task.gold) for task in tables)
-    assert 0 < with_rows < len(tables)
     with CaptureQueriesContext(connection) as asked:
         found = progress_of_each([study, empty])
     assert len(asked) == 3
-    assert found[study.pk] == StudyProgress(
-        len(tables), len(tables) - with_rows, 0, 0, handed_in=1, wanted=2 * with_rows, free=0
-    )
+    assert found[study.pk] == StudyProgress(6, 2, 0, 0, handed_in=1, wanted=8, free=0)
     assert found[empty.pk] == StudyProgress(0, 0, 0, 0, handed_in=0, wanted=0, free=0)
 
 
@@ -367,7 +355,7 @@ def test_namesakes_are_two_people_and_the_page_reads_tables_once(cast, study, cl
     read, pairs_of = [], alignment_report.pairs_of_people
     monkeypatch.setattr(alignment_report, "pairs_of_people", lambda tables: read.append(1) or pairs_of(tables))
     client.force_login(cast.alice)
-    page = client.get(f"/p/{study.project.slug}/alignment/{study.uid}/").content.decode()
+    page = client.get(reverse("judge:study", args=["minds", study.uid])).content.decode()
     assert "Sam (bea)" in page and len(read) == 1
 
 
@@ -380,10 +368,7 @@ def test_what_is_left_takes_everybodys_own_pace_and_has_a_prediction_interval(ca
         took = alignment.task.size * (10, 20)[at % 2]
         moment = NOW + timedelta(hours=at + 1)
         answer_all(alignment)
-        AlignmentEvent.objects.create(
-            alignment=alignment, row="p1", action=f"a{at}", idempotency_key=f"k{at}", before={}, after={},
-            duration_ms=1000 * took, changed_at=moment, received_at=moment,
-        )  # fmt: skip
+        acted(alignment, at, moment, 1000 * took)
         rows, hours = stories.get(alignment.task.cluster, (0, 0.0))
         stories[alignment.task.cluster] = rows + alignment.task.size, hours + took / 3600
     people = {row["person"]: SimpleNamespace(**row) for row in people_of(study)}
@@ -397,8 +382,8 @@ def test_what_is_left_takes_everybodys_own_pace_and_has_a_prediction_interval(ca
     assert 0 < low < bob.forecast.value < high
     assert people[cast.bea].forecast.value is None and people[cast.bea].forecast.reason == NO_TIME
     client.force_login(cast.alice)
-    page = client.get(reverse("judge:study", args=["minds", study.uid])).content.decode()
-    assert "95 % prediction intervals" in " ".join(page.split()) and NO_TIME in page
+    page = read(client, "study", study.uid)
+    assert "95 % prediction intervals" in page and NO_TIME in page
     assert f"{time_text(low)} – {time_text(high)}" in page
 
 
@@ -409,33 +394,26 @@ def test_aligning_counts_in_the_time_on_task_of_the_project_by_the_same_rule(cas
     begin = NOW - timedelta(hours=1)
     seconds = [(first, 0, 6000), (first, 90, None), (second, 100, None), (second, 3000, 2000)]
     for at, (alignment, second_at, measured) in enumerate(seconds):
-        moment = begin + timedelta(seconds=second_at)
-        AlignmentEvent.objects.create(
-            alignment=alignment, row="p1", action=f"a{at}", idempotency_key=f"k{at}", before={},
-            after={}, duration_ms=measured, changed_at=moment, received_at=moment,
-        )  # fmt: skip
+        acted(alignment, at, begin + timedelta(seconds=second_at), measured)
     bob = {row["person"]: SimpleNamespace(**row) for row in people_of(study)}[cast.bob]
     efforts = effort_of(cast.project, now=timezone.now())
     assert dict(zip(Activity, efforts["hours"], strict=True))["alignment"] == pytest.approx(108 / 3600)
     assert efforts["total"] == pytest.approx(bob.minutes / 60) and [row["number"] for row in efforts["stories"]] == [1]
     client.force_login(cast.alice)
     assert "Alignment" in client.get("/p/minds/effort/").content.decode()
-    text = b"".join(client.get("/p/minds/effort/time-on-task.csv").streaming_content).decode()
-    rows = [(row["person"], row["activity"], row["story"], row["acts"]) for row in csv.DictReader(io.StringIO(text))]
-    assert sorted(rows) == [("bob", "alignment", "", "2"), ("bob", "alignment", "1", "2")]
+    rows = rows_of(client.get("/p/minds/effort/time-on-task.csv"))
+    told = sorted((row["person"], row["activity"], row["story"], row["acts"]) for row in rows)
+    assert told == [("bob", "alignment", "", "2"), ("bob", "alignment", "1", "2")]
 
 
 def test_tables_of_one_story_are_numbered_in_the_list_of_their_person(cast, study, client):
     client.force_login(cast.bob)
     own = alignments_of(cast.project, cast.bob)
     assert len({one.task.number for one in own}) < len(own), "the same story twice"
-    listed = client.get(reverse("judge:studies", args=["minds"])).content.decode()
-    names = []
+    listed, names = read(client, "studies"), set()
     for one in own:
-        name = f"tory {one.task.number}, table {one.nth} of {one.several}"
-        opened = client.get(reverse("judge:align", args=["minds", one.uid])).content.decode()
-        assert f"Align table {one.nth} of {one.several} of story {one.task.number}" in " ".join(opened.split())
-        assert name in " ".join(listed.split())
+        opened = read(client, "align", one.uid)
+        assert f"Align table {one.nth} of {one.several} of story {one.task.number}" in opened
         assert not any(model in listed + opened for model in MODELS)
-        names.append(name)
-    assert len(set(names)) == len(names)
+        names.add(f"tory {one.task.number}, table {one.nth} of {one.several}")
+    assert len(names) == len(own) and all(name in listed for name in names)

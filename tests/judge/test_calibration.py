@@ -19,7 +19,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import AuditEvent, Proposition, Story
-from annotation.templatetags.values import p_value
 from benchmark.domain.tables import to_csv, to_json, to_latex
 from benchmark.models import Audience, Dataset, Run, RunItem
 from benchmark.services.archiving import archive_run, delete_run, deletion_of
@@ -52,11 +51,6 @@ from tests.judge.conftest import add_judgements, aligns_again, copied_run
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def base(world, study) -> str:
-    return f"{world.base}/calibration/{study.uid}/"
-
-
 def only_judge(study):
     [judge], _ = calibrated(study)
     return judge
@@ -75,22 +69,94 @@ def read_csv(response) -> list[dict[str, str]]:
     return list(csv.DictReader(StringIO(response.content.decode())))
 
 
-def test_the_report_compares_every_row_that_people_settled(world, study):
+def logit(share: float) -> float:
+    return log(share / (1 - share))
+
+
+def test_the_report_compares_every_row_that_people_settled(world, study, admin, base):
     judge, settled = only_judge(study), calibrated(study)[1]
     assert judge.name == "lexical-judge" and len(settled) == len(judge.judged) == 18
     # the hostile model's tables have no rows: nobody aligned them, so they show no agreement
     assert (len(judge.joined.tables), judge.joined.empty) == (9, 9)
-    overall = report_of(judge, study).calibration.overall
+    report = report_of(judge, study)
+    overall, models = report.calibration.overall, {one.model: one for one in report.models}
     assert overall.rows == sum(len(one.rows) for one in judge.judged.values() if one.predicted and one.gold)
     # people leave what the judge matched once in a table: nothing that they match is missed
     assert overall.sensitivity.value == 1 and 0 < overall.specificity.value < 1
     unclear = [one for one in judge.judged.values() if one.number == 1 and len(one.predicted) > 1]
     assert overall.unclear == (len(unclear), 0) and len(unclear) > 0
     # the omniscient model's tables are all matched by the judge, one row fewer by people
-    right = models_of(study)["omniscient"].f1
+    right = models["omniscient"].f1
     assert right.judged > right.value and right.aligned == 9 and right.interval[0] < right.value < right.judged
-    assert models_of(study)[HOSTILE].f1.value == 0
+    assert models[HOSTILE].f1.value == 0
+    assert {one.more for one in models.values()} == {0, 9}, "there are no more stories than these"
     assert reported(study, [judge], [judge])[0][1].reason == "lexical-judge has no rival."
+    page = admin.get(base)
+    text = page.content.decode()
+    assert "Agreement by story" in text and "Corrected scores" in text
+    assert "people aligned in <bdi>First</bdi>." in written(page), "names of either direction"
+    assert "<script>alert" not in text and text.count("agreement.csv") == 1, "pictures have no files of their own"
+    assert "Judge’s self-test: not tested." in written(page) and "of categories of which people" not in text
+    # the score by the judge alone is the mean of the F1 of each judged story, its interval symmetrical on the logit
+    spread = 0
+    for model, stories in judge.joined.models.items():
+        scores, alone = [one.judged.f1 for one in stories], models[model].alone
+        n, mean = len(scores), sum(scores) / len(scores)
+        assert (alone.n, alone.value) == (n, pytest.approx(mean))
+        if max(scores) - min(scores) >= 1e-9:
+            spread += 1
+            low, high = alone.interval
+            assert low < mean < high and (logit(low) + logit(high)) / 2 == pytest.approx(logit(mean), rel=1e-3)
+            assert f"{100 * low:.1f}" in text
+    assert spread
+    # the rows behind it
+    confusion = report.calibration.confusion
+    rows = admin.get(f"{base}rows/?judge={judge.version}&people=0&said=1")
+    assert rows.context["rows"] == confusion["0", "1"] and b"prediction" in rows.content
+    assert "<bdi>lexical-judge</bdi> beside people in <bdi>First</bdi>:" in written(rows)
+    assert admin.get(f"{base}rows/?judge={judge.version}").context["rows"] == sum(confusion.values())
+    differing = admin.get(f"{base}rows/?differing=1&model=omniscient").context["rows"]
+    apart = [rows for (people, said), rows in confusion.items() if (people == "0") != (said == "0")]
+    assert differing == sum(apart) > 0
+    assert admin.get(f"{base}rows/?judge=other").status_code == 404
+    admin.force_login(world.esi)
+    assert admin.get(base).status_code == 403
+
+
+def test_every_table_of_the_report_is_a_file(study, admin, base):
+    """The page names the files; they have what the report has, in CSV, JSON and LaTeX."""
+    [(report, _)] = reports_of(study).reports
+    page, version = admin.get(base).content.decode(), report.judge.version
+    for name in ("corrected", "match-counts"):
+        for suffix in ("json", "tex"):
+            assert f'href="{base}{name}.{suffix}?judge={version}"' in page
+            assert admin.get(f"{base}{name}.{suffix}").status_code == 200
+    # a formula is led by an apostrophe
+    scores = {row["Model"].lstrip("'"): row for row in read_csv(admin.get(f"{base}corrected.csv"))}
+    right = models_of(study)
+    assert scores.keys() == right.keys() and scores["omniscient"]["Aligned stories"] == "9"
+    score = float(scores["omniscient"]["F1, corrected (%)"])
+    assert score == pytest.approx(100 * right["omniscient"].f1.value, abs=0.01)
+    rows = read_csv(admin.get(f"{base}match-counts.csv"))
+    counts = {(row["People"], row["Judge"]): int(row["Rows"]) for row in rows}
+    assert counts == report.calibration.confusion and sum(counts.values()) == report.calibration.overall.rows
+    assert admin.get(f"{base}paired.csv").status_code == 200 and f"{base}paired.csv" not in page, "it has no rival"
+    rows = admin.get(f"{base}agreement.json?judge={version}").json()["rows"]
+    [second] = [row for row in rows if row["by"] == "Order" and row["group"] == "2"]
+    found = report.calibration.by["order"]["2"]
+    assert (second["rows"], second["by_story"]["value"]) == (found.rows, pytest.approx(found.by_story.value))
+    assert {row["by"] for row in rows} == {"All rows", "Category", "Model", "Actor role", "Order", "Table"}
+    assert b"Specificity" in admin.get(f"{base}agreement.csv").content
+    assert admin.get(f"{base}agreement.csv?judge=other").status_code == 404
+    # figures without interval or value have their reason
+    undefined = replace(report.calibration.overall, sensitivity=SpannedEstimate(None, 0, reason=NO_MATCH))
+    table = agreement_table(replace(report, calibration=replace(report.calibration, overall=undefined)))
+    row = json.loads(to_json(table))["rows"][0]
+    assert row["sensitivity"] == {"value": None, "reason": NO_MATCH}
+    assert all("interval" not in cell for cell in row.values() if isinstance(cell, dict) and "reason" in cell)
+    kept = sorted(study.tasks.values_list("number", flat=True).distinct())[:3]
+    SettledAlignment.objects.filter(task__study=study).exclude(task__number__in=kept).delete()
+    assert written(admin.get(base)).count("an interval needs at least 5 stories") > 4
 
 
 def test_runs_that_share_answers_are_both_judged_and_other_gold_is_not(world, study):
@@ -101,11 +167,21 @@ def test_runs_that_share_answers_are_both_judged_and_other_gold_is_not(world, st
     def of_copy(key: str) -> str:
         return key.replace(world.run.uid, copied.uid)
 
-    study.frame += [[of_copy(key), *rest] for key, *rest in study.frame]
+    # an answer that runs share is one table of a frame
+    alone, both = units_of([world.run]), units_of([world.run, copied])
+    assert both == alone and all(unit.stratum[0] in {one.name for one in world.run.entrants.all()} for unit in both)
+    assert {unit.key for unit in units_of([copied])} == {of_copy(unit.key) for unit in alone}
+    expected = scores_of_runs([world.run])[world.run.pk]
+    study.frame += [[of_copy(key), story, f"{model} · {copied.uid}", kind] for key, story, model, kind in study.frame]
     study.origin["runs"].append(copied.uid)
     study.save()
     judge = only_judge(study)
     assert set(judge.judged) == keys | set(map(of_copy, keys)) and judge.joined.left_out == 0
+    # a study that has both of them all the same corrects by the tables that people aligned
+    found = scores_of_runs([world.run])[world.run.pk]
+    assert found.aligned == expected.aligned > 0 and found.scores.keys() == expected.scores.keys()
+    for entrant, scores in expected.scores.items():
+        assert found.scores[entrant][Metric.F1].value == pytest.approx(scores[Metric.F1].value)
     study.frame = [row for row in study.frame if row[0] in keys]
     assert set(only_judge(study).judged) == keys, "what could not be drawn is no part of the report"
     gold = Dataset.objects.get(pk=world.run.dataset_id)
@@ -141,69 +217,12 @@ def test_runs_under_a_study_or_a_choice_are_not_deleted(world, study):
     assert deletion_of(world.run).refused == ""
 
 
-def test_pages_show_the_report_and_the_rows_behind_it(world, study, admin, base):
-    page = admin.get(base)
-    text = page.content.decode()
-    assert page.status_code == 200 and "Agreement by story" in text and "Corrected scores" in text
-    assert "<script>alert" not in text and text.count("agreement.csv") == 1, "pictures have no files of their own"
-    assert [p_value(value) for value in (None, 0.0, 0.5)] == ["–", "<0.0001", "0.5000"]
-    assert {one.more for one in models_of(study).values()} == {0, 9}, "there are no more stories than these"
-    judge = only_judge(study)
-    confusion = report_of(judge, study).calibration.confusion
-    rows = admin.get(f"{base}rows/?judge={judge.version}&people=0&said=1")
-    assert rows.context["rows"] == confusion["0", "1"] and b"prediction" in rows.content
-    assert "<bdi>lexical-judge</bdi> beside people in <bdi>First</bdi>:" in written(rows), "names of either direction"
-    assert "people aligned in <bdi>First</bdi>." in written(page)
-    assert admin.get(f"{base}rows/?judge={judge.version}").context["rows"] == sum(confusion.values())
-    differing = admin.get(f"{base}rows/?differing=1&model=omniscient").context["rows"]
-    apart = [rows for (people, said), rows in confusion.items() if (people == "0") != (said == "0")]
-    assert differing == sum(apart) > 0
-    assert admin.get(f"{base}rows/?judge=other").status_code == 404
-    admin.force_login(world.esi)
-    assert admin.get(base).status_code == 403
-
-
-def logit(share: float) -> float:
-    return log(share / (1 - share))
-
-
-def test_the_score_by_the_judge_alone_has_its_interval_over_stories(study, admin, base):
-    """The mean of the F1 of each judged story, its interval symmetrical on the logit."""
-    page = admin.get(base)
-    alone = {one.model: one.alone for one in page.context["report"].models}
-    spread = 0
-    for model, stories in only_judge(study).joined.models.items():
-        scores = [one.judged.f1 for one in stories]
-        n, mean = len(scores), sum(scores) / len(scores)
-        assert (alone[model].n, alone[model].value) == (n, pytest.approx(mean))
-        if max(scores) - min(scores) < 1e-9:
-            continue
-        spread += 1
-        low, high = alone[model].interval
-        assert low < mean < high and (logit(low) + logit(high)) / 2 == pytest.approx(logit(mean), rel=1e-3)
-        assert f"{100 * low:.1f}" in page.content.decode()
-    assert spread
-
-
-def test_reasons_stand_with_figures_without_interval_or_value(study, admin, base):
-    """On the page at the figures of all rows and of every group; undefined ones keep theirs in the file."""
-    report = reports_of(study).reports[0][0]
-    undefined = replace(report.calibration.overall, sensitivity=SpannedEstimate(None, 0, reason=NO_MATCH))
-    table = agreement_table(replace(report, calibration=replace(report.calibration, overall=undefined)))
-    row = json.loads(to_json(table))["rows"][0]
-    assert row["sensitivity"] == {"value": None, "reason": NO_MATCH}
-    assert all("interval" not in cell for cell in row.values() if isinstance(cell, dict) and "reason" in cell)
-    kept = sorted(study.tasks.values_list("number", flat=True).distinct())[:3]
-    SettledAlignment.objects.filter(task__study=study).exclude(task__number__in=kept).delete()
-    assert written(admin.get(base)).count("an interval needs at least 5 stories") > 4
-
-
 def test_agreement_stands_by_order_for_rows_of_either_side(world, study, admin, base):
     """Gold rows have gold's order, predictions the one that the model gave; every row is in one group."""
     [judge], settled = calibrated(study)
     found = report_of(judge, study).calibration
     by_order = found.by["order"]
-    assert set(by_order) <= {"0", "1", "2", "3", "4", ""} and {"1", "2"} <= set(by_order)
+    assert {"1", "2"} <= set(by_order) <= {"0", "1", "2", "3", "4", ""}
     assert sum(one.rows for one in by_order.values()) == found.overall.rows
     gold = {sample.number: sample.gold["beliefs"] for sample in world.run.dataset.samples.all()}
     numbers = {one.key: one.number for one in settled}
@@ -223,23 +242,34 @@ def test_agreement_stands_by_order_for_rows_of_either_side(world, study, admin, 
 
 
 def test_a_report_is_made_once_until_people_settle_more(world, study, admin, base, monkeypatch):
-    """One file has every group; what nobody aligned is shown; two versions with one name each have their digest."""
-    [(report, _)] = reports_of(study).reports
-    text = written(admin.get(base))
-    assert "Judge’s self-test: not tested." in text and "of categories of which people" not in text
-    rows = admin.get(f"{base}agreement.json?judge={report.judge.version}").json()["rows"]
-    [second] = [row for row in rows if row["by"] == "Order" and row["group"] == "2"]
-    found = report.calibration.by["order"]["2"]
-    assert (second["rows"], second["by_story"]["value"]) == (found.rows, pytest.approx(found.by_story.value))
-    assert {row["by"] for row in rows} == {"All rows", "Category", "Model", "Actor role", "Order", "Table"}
-    assert b"Specificity" in admin.get(f"{base}agreement.csv").content
-    assert admin.get(f"{base}agreement.csv?judge=other").status_code == 404
-    monkeypatch.setattr(calibration, "report_of", lambda *_, **__: pytest.fail("made anew"))
-    assert admin.get(base).status_code == 200
-    monkeypatch.undo()
+    """Rows decided anew change figures; a story withdrawn and gold that changed do not, as tables are kept; tables of
+    which people can tell nothing count as not aligned."""
+
+    def figures():
+        return admin.get(f"{base}agreement.json").json()["rows"][0]
+
+    before = figures()
+    with monkeypatch.context() as patched:
+        patched.setattr(calibration, "report_of", lambda *_, **__: pytest.fail("made anew"))
+        assert admin.get(base).status_code == 200
+    assert Story.objects.filter(project=study.project).update(withdrawn_at=timezone.now()) > 0
+    Proposition.objects.filter(table__story__project=study.project).update(belief="Something else")
+    assert figures() == before
+    aligned = SettledAlignment.objects.filter(task__source="omniscient")
+    settled = next(one for one in aligned if any(row.answer.links for row in one.answers.values()))
+    settled.take({row: SettledRow(RowAnswer(verdict="none"), "adjudicated") for row in settled.answers}, timezone.now())
+    assert figures()["by_story"]["value"] < before["by_story"]["value"]
     of_one = study.tasks.filter(source="omniscient").values_list("category", flat=True).first()
     SettledAlignment.objects.filter(task__category=of_one, task__source="omniscient").delete()
     assert "of categories of which people" in admin.get(base).content.decode()
+    for one in aligned.all():
+        unclear = {row: SettledRow(RowAnswer(verdict="unclear"), "adjudicated") for row in one.answers}
+        one.take(unclear, timezone.now())
+    row = figures()
+    assert (row["known"], row["by_story"]["value"]) == (0, None), row
+    page = admin.get(base).content.decode()
+    assert "no story was aligned" in page and "no row has a verdict of both people and the judge" in page
+    # two versions with one name each have their digest
     other = copied_run(world.run, judge=world.run.judge, answer_format="structured")
     add_judgements(other, world.run)
     names = [one.name for one in reports_of(study).judges]
@@ -311,35 +341,51 @@ def test_links_take_as_many_statements_however_many_studies_and_runs(world, stud
     assert {one["version"] for one in links} == {link["version"]} and len(many) == len(few) == 4
 
 
-def test_a_report_corrects_its_scores_and_keeps_them_for_whom_they_are(world, study, admin):
-    """Official, lenient and corrected scores stand in one table, which goes into files and a snapshot; it is for
-    admins who align in the study no more."""
-    base = f"{world.base}/runs/{world.run.uid}"
-    expected = models_of(study)["omniscient"].f1
-    assert "Scores corrected for the judge" in admin.get(f"{base}/report/").content.decode()
-    shared = f"{world.base}/results/snapshots/{save_run_snapshot(by=world.alice, run=world.run).uid}"
-    addresses = [f"{base}/tables/corrected", f"{shared}/tables/corrected"]
-    for address in addresses:
-        [row] = [row for row in admin.get(f"{address}.json").json()["rows"] if row["model"] == "omniscient"]
-        assert row["corrected-f1"]["value"] == pytest.approx(expected.value), row
-        assert row["corrected-f1"]["interval"] == pytest.approx(list(expected.interval))
-        assert row["lenient-f1"] == pytest.approx(expected.judged, abs=1e-6) and row["official-f1"] is not None
-        assert (row["aligned"], row["judged"], row["unjudged"], row["unseen"]) == (9, 9, 0, 0)
-        assert row["effective"] == pytest.approx(expected.effective)
-        for suffix in ("csv", "tex"):
-            assert b"Effective sample size" in admin.get(f"{address}.{suffix}").content
-    warns = Corrections(uid="", study="First", group="stage1", rows=[], differing=0.01, warns=True)
-    assert "differs by model (p = 0.010)" in correction_table(warns).lead[0]
+def others(world, study, admin):
+    """Log in who may see no corrected score: an admin who aligns in the study again, and an expert."""
     aligns_again(study, world.alice)
     world.show_to(Audience.EXPERTS)
     for person in (world.alice, world.esi):
         admin.force_login(person)
-        assert [admin.get(f"{address}.json").status_code for address in addresses] == [404, 404]
-        assert admin.get(f"{shared}/").status_code == 200
+        yield person
 
 
-def test_corrected_scores_count_rows_and_categories_that_they_do_not_rest_on(world, study, admin):
-    """One row of a table without a count, and a category of which nothing is aligned."""
+def test_corrected_scores_stand_in_reports_and_leaderboards_with_their_calibration(world, study, admin, base):
+    """In tables, files and what is saved; a run of which nothing was aligned has the reason."""
+    study.tasks.filter(source=HOSTILE).delete()
+    study.frame = [row for row in study.frame if row[2] != HOSTILE]
+    study.save()
+    judge, expected = only_judge(study), models_of(study)["omniscient"].f1
+    run, results = f"{world.base}/runs/{world.run.uid}", f"{world.base}/results"
+    reason = "people aligned none of its tables"
+    opened = f'href="{base}?judge={judge.version}"'
+    assert "Scores corrected for the judge" in admin.get(f"{run}/report/").content.decode()
+    page = written(admin.get(f"{results}/?runs=all"))
+    assert page.count(opened) > 5 and f"First · lexical-judge · {judge.version[:6]}" in page
+    assert 'class="square"' in page
+    assert b"corrected" in admin.get(f"{results}/figures/leaderboard-stage1.svg").content
+    of_run = f"{results}/snapshots/{save_run_snapshot(by=world.alice, run=world.run).uid}"
+    saved = admin.post(f"{results}/snapshot/", {"query": "runs=all"}).url.rstrip("/")
+    assert opened in written(admin.get(f"{saved}/"))
+    tables = [(f"{place}/tables/corrected", "") for place in (run, of_run)]
+    tables += [(f"{place}/tables/stage1", "corrected_") for place in (results, saved)]
+    for address, prefix in tables:
+        rows = {row["model"]: row for row in admin.get(f"{address}.json?runs=all").json()["rows"]}
+        row, score = rows["omniscient"], "corrected_f1" if prefix else "corrected-f1"
+        assert row[score]["value"] == pytest.approx(expected.value), row
+        assert row[score]["interval"] == pytest.approx(list(expected.interval))
+        assert (row[f"{prefix}aligned"], row[f"{prefix}unjudged"], row[f"{prefix}unseen"]) == (9, 0, 0)
+        assert row[f"{prefix}effective"] == pytest.approx(expected.effective)
+        if prefix:
+            assert (rows[HOSTILE].get(score), rows[HOSTILE]["corrected_by"]) == (None, reason)
+        else:
+            assert row["lenient-f1"] == pytest.approx(expected.judged, abs=1e-6) and row["official-f1"] is not None
+        for suffix in ("csv", "tex"):
+            file = admin.get(f"{address}.{suffix}?runs=all").content.decode()
+            assert "Effective sample size" in file and (not prefix or reason in file)
+    warns = Corrections(uid="", study="First", group="stage1", rows=[], differing=0.01, warns=True)
+    assert "differs by model (p = 0.010)" in correction_table(warns).lead[0]
+    # one row of a table without a count, and a category of which nothing is aligned
     item = RunItem.objects.filter(entrant__run=world.run, entrant__name="omniscient", step=judged_at(world.run)).first()
     item.repaired["pred"][0] = None
     item.save()
@@ -347,227 +393,17 @@ def test_corrected_scores_count_rows_and_categories_that_they_do_not_rest_on(wor
     kind = tasks.first().category
     SettledAlignment.objects.filter(task__in=tasks.filter(category=kind)).delete()
     there = [place[3] for place in study.frame if place[2] == "omniscient"]
-    for address, prefix in (
-        (f"runs/{world.run.uid}/tables/corrected.json", ""),
-        ("results/tables/stage1.json?runs=all", "corrected_"),
-    ):
-        rows = admin.get(f"{world.base}/{address}").json()["rows"]
-        [row] = [row for row in rows if row["model"] == "omniscient"]
-        assert row[f"{prefix}unjudged"] == 1
-        assert row[f"{prefix}unseen"] == pytest.approx(there.count(kind) / len(there))
-
-
-def test_an_answer_that_runs_share_is_one_table_of_a_frame(world, study):
-    """A study that has both of them all the same corrects by the tables that people aligned."""
-    copied = copied_run(world.run)
-    alone, both = units_of([world.run]), units_of([world.run, copied])
-    assert both == alone and all(unit.stratum[0] in {one.name for one in world.run.entrants.all()} for unit in both)
-    assert {unit.key for unit in units_of([copied])} == {unit.key.replace(world.run.uid, copied.uid) for unit in alone}
-    expected = scores_of_runs([world.run])[world.run.pk]
-    study.frame += [
-        [key.replace(world.run.uid, copied.uid), story, f"{model} · {copied.uid}", kind]
-        for key, story, model, kind in study.frame
-    ]
-    study.name, study.origin["runs"] = "Both", [world.run.uid, copied.uid]
-    study.save()
-    found = scores_of_runs([world.run])[world.run.pk]
-    assert found.aligned == expected.aligned > 0 and found.scores.keys() == expected.scores.keys()
-    for entrant, scores in expected.scores.items():
-        assert found.scores[entrant][Metric.F1].value == pytest.approx(scores[Metric.F1].value)
-
-
-def test_changes_after_people_aligned_reach_the_kept_reports(study, admin, base):
-    """Rows decided anew change figures; a story withdrawn and gold that changed do not, as tables are kept; tables of
-    which people can tell nothing count as not aligned."""
-
-    def figures():
-        return admin.get(f"{base}agreement.json").json()["rows"][0]
-
-    before = figures()
-    assert Story.objects.filter(project=study.project).update(withdrawn_at=timezone.now()) > 0
-    Proposition.objects.filter(table__story__project=study.project).update(belief="Something else")
-    assert figures() == before
-    aligned = SettledAlignment.objects.filter(task__source="omniscient")
-    settled = next(one for one in aligned if any(row.answer.links for row in one.answers.values()))
-    settled.take({row: SettledRow(RowAnswer(verdict="none"), "adjudicated") for row in settled.answers}, timezone.now())
-    assert figures()["by_story"]["value"] < before["by_story"]["value"]
-    for one in aligned.all():
-        unclear = {row: SettledRow(RowAnswer(verdict="unclear"), "adjudicated") for row in one.answers}
-        one.take(unclear, timezone.now())
-    row = figures()
-    assert (row["known"], row["by_story"]["value"]) == (0, None), row
-    page = admin.get(base).content.decode()
-    assert "no story was aligned" in page and "no row has a verdict of both people and the judge" in page
-
-
-def test_the_choice_of_a_judge_is_kept_with_who_when_and_why(world, study, admin, base):
-    """Without a reason, or of a judge that judged nothing here or is gone, nothing is kept."""
-    judge = only_judge(study)
-    for sent, why in (
-        ({"judge": judge.version, "reason": "  "}, "Say why this judge is chosen."),
-        ({"judge": judge.version, "reason": "x" * 2001}, "The reason has 2,001 characters; at most 2,000 are kept."),
-        ({"judge": "other", "reason": "Best."}, "No judge of that version judged tables of this study."),
-    ):
-        refused = admin.post(base, sent, follow=True).content.decode()
-        assert why in refused and f">{sent['reason']}</textarea>" in refused, "what was typed stays"
-        study.refresh_from_db()
-        assert (study.judge_version, study.judge_chosen_at) == ("", None)
-    page = admin.post(base, {"judge": judge.version, "reason": "Misses <nothing>."}, follow=True).content.decode()
-    assert "Misses &lt;nothing&gt;.</q>" in page and world.alice.shown_name in page
-    study.refresh_from_db()
-    assert (study.judge_version, study.judge_name, study.judge_chosen_by) == (judge.version, judge.name, world.alice)
-    assert AuditEvent.objects.get(action="alignment.judge_chosen").details["reason"] == "Misses <nothing>."
-    assert "a judge chosen by 1 of 1 study" in admin.get(f"{world.base}/").content.decode()
-    assert json.loads(command(study, json=True))["chosen"]["by"] == world.alice.username
-    admin.force_login(world.esi)
-    assert admin.post(base, {"judge": judge.version, "reason": "Mine."}).status_code == 403
-    Run.objects.filter(uid__in=judge.brief.runs).update(deleted_at=timezone.now())
-    with pytest.raises(Refused, match="runs of this judge were deleted meanwhile"):
-        choose_calibrated(by=world.alice, study=study, judge=judge.brief, reason="Best.", now=timezone.now())
-
-
-def test_a_choice_that_another_replaced_is_shown_before_it_replaces_that(world, study, admin, base):
-    """Of two windows the second is refused by name, keeps what was typed, and may then choose knowingly. The
-    very same choice sent twice is one."""
-    judge = only_judge(study)
-
-    def sent(reason, seen=""):
-        return admin.post(base, {"judge": judge.version, "reason": reason, "seen": seen}, follow=True)
-
-    assert sent("First.").context["seen"] == sent("First.").context["seen"] != "", "sent twice"
-    refused = sent("Second.")
-    why = "chose lexical-judge since you opened this page; keep your choice again to replace that one."
-    assert f"{world.alice.shown_name} {why}" in written(refused)
-    assert "First.</q>" in written(refused) and ">Second.</textarea>" in written(refused)
-    study.refresh_from_db()
-    assert study.judge_reason == "First." and f'value="{study.choice}"' in written(refused)
-    assert "Second.</q>" in written(sent("Second.", refused.context["seen"]))
-    assert AuditEvent.objects.filter(action="alignment.judge_chosen").count() == 2
-    replaced = command(study, choose=judge.version, reason="Third.")
-    assert f"Second. (chosen by {world.alice.username}, " in replaced
-    unknown = admin.post(base, {"judge": "none", "reason": "Fourth.", "seen": "2020-01-01"}, follow=True)
-    assert unknown.context["seen"] == "2020-01-01", "another refusal does not concern the choice"
-    assert "judge was chosen since you opened this page" in written(sent("Fourth.", "2020-01-01"))
-
-
-def test_the_command_prints_the_report_and_keeps_a_choice(study, admin, base):
-    [judge] = json.loads(command(study, json=True))["judges"]
-    assert judge["calibration"]["overall"]["sensitivity"]["value"] == 1
-    assert judge["corrected"]["omniscient"]["scores"]["f1"]["aligned"] == 9
-    for given, why in (
-        ({"study": "Second"}, "There is no study 'Second' in"),
-        ({"choose": judge["version"]}, "--choose and --reason go together"),
-        ({"reason": "Best."}, "--choose and --reason go together"),
-        ({"choose": judge["version"], "reason": " "}, "Say why this judge is chosen."),
-        ({"choose": "nothing", "reason": "Best."}, "No judge of version nothing judged"),
-    ):
-        with pytest.raises(CommandError, match=why):
-            call_command("calibrate_judge", **{"project": study.project.slug, "study": "First", "json": True} | given)
-        study.refresh_from_db()
-        assert study.judge_chosen_at is None
-    chosen = json.loads(command(study, choose=judge["version"][:12], reason="Best.", json=True))["chosen"]
-    assert (chosen["version"], chosen["reason"], chosen["by"]) == (judge["version"], "Best.", None)
-    assert "Best.</q>" in admin.get(base).content.decode()
-
-
-def test_every_table_of_the_report_is_a_file(study, admin, base):
-    """The page names the files; they have what the report has, in CSV, JSON and LaTeX."""
-    [(report, _)] = reports_of(study).reports
-    page = admin.get(base).content.decode()
-    for name in ("corrected", "match-counts"):
-        for suffix in ("json", "tex"):
-            assert f'href="{base}{name}.{suffix}?judge={report.judge.version}"' in page
-            assert admin.get(f"{base}{name}.{suffix}").status_code == 200
-    # a formula is led by an apostrophe
-    scores = {row["Model"].lstrip("'"): row for row in read_csv(admin.get(f"{base}corrected.csv"))}
-    right = models_of(study)
-    assert scores.keys() == right.keys() and scores["omniscient"]["Aligned stories"] == "9"
-    score = float(scores["omniscient"]["F1, corrected (%)"])
-    assert score == pytest.approx(100 * right["omniscient"].f1.value, abs=0.01)
-    rows = read_csv(admin.get(f"{base}match-counts.csv"))
-    counts = {(row["People"], row["Judge"]): int(row["Rows"]) for row in rows}
-    assert counts == report.calibration.confusion and sum(counts.values()) == report.calibration.overall.rows
-    assert admin.get(f"{base}paired.csv").status_code == 200 and f"{base}paired.csv" not in page, "it has no rival"
-
-
-def test_a_model_without_a_corrected_score_has_its_pooled_score_in_files(study, admin, base):
-    score = models_of(study)["omniscient"].f1
-    own = SettledAlignment.objects.filter(task__study=study, task__source="omniscient")
-    own.exclude(task__in=study.tasks.filter(source="omniscient", place=1)[:2]).delete()
-    judge = only_judge(study)
-    [(report, selection)] = reported(study, [judge], [judge])
-    [one] = [one for one in report.models if one.model == "omniscient"]
-    assert score.interval and one.f1.value is None and one.f1.tuning == 1
-    [row] = [row for row in admin.get(f"{base}corrected.json").json()["rows"] if row["model"] == "omniscient"]
-    assert row["tuning"] is None and "pooled" not in row, "no score by the error on all models either"
-    assert re.search(r"model=omniscient.><bdi>omniscient</bdi>", admin.get(base).content.decode())
-    document = judged_document(report, selection)
-    assert document["caution"] == (selection.caution or None) and document["reason"] == selection.reason
-    assert document["corrected"]["omniscient"]["scores"]["f1"]["tuning"] is None
-    pooled = replace(report, models=[replace(one, pooled=score)], differing=replace(report.differing, p=0.9))
-    table = scores_table(pooled)
-    [row] = csv.DictReader(StringIO(to_csv(table).decode()))
-    told = float(row["F1, by the judge's error on all models (%)"])
-    assert told == pytest.approx(100 * score.value, abs=0.01) and row["λ"] == ""
-    assert f"{100 * score.value:.1f}" in str(to_latex(table)) and "That it does is not shown" in table.notes[1]
-    warned = scores_table(replace(pooled, differing=replace(report.differing, p=0.0)))
-    assert "Do not use" in warned.notes[1]
-
-
-def test_the_leaderboard_has_corrected_scores_that_open_their_calibration(world, study, admin, base):
-    """As the report of the run has them, in the table, its files, the API and a saved one; a run of which nothing was
-    aligned has the reason; it is for admins who align in the study no more."""
-    study.tasks.filter(source=HOSTILE).delete()
-    study.frame = [row for row in study.frame if row[2] != HOSTILE]
-    study.save()
-    judge, expected = only_judge(study), models_of(study)["omniscient"].f1
-    query, reason = "runs=all", "people aligned none of its tables"
-    page = written(admin.get(f"{world.base}/results/?{query}"))
-    opened = f'href="{base}?judge={judge.version}"'
-    assert page.count(opened) > 5 and f"First · lexical-judge · {judge.version[:6]}" in page
-    assert 'class="square"' in page
-    assert b"corrected" in admin.get(f"{world.base}/results/figures/leaderboard-stage1.svg").content
-    saved = admin.post(f"{world.base}/results/snapshot/", {"query": query}).url.rstrip("/").rpartition("/")[2]
-    places = [f"{world.base}/results", f"{world.base}/results/snapshots/{saved}"]
-    for place in places:
-        rows = {row["model"]: row for row in admin.get(f"{place}/tables/stage1.json?{query}").json()["rows"]}
-        row = rows["omniscient"]
-        assert row["corrected_f1"]["value"] == pytest.approx(expected.value) and row["corrected_aligned"] == 9
-        assert (row["corrected_unjudged"], row["corrected_unseen"]) == (0, 0)
-        assert row["corrected_f1"]["interval"] == pytest.approx(list(expected.interval))
-        assert row["corrected_effective"] == pytest.approx(expected.effective)
-        assert (rows[HOSTILE].get("corrected_f1"), rows[HOSTILE]["corrected_by"]) == (None, reason)
-        for suffix in ("csv", "tex"):
-            file = admin.get(f"{place}/tables/stage1.{suffix}?{query}").content.decode()
-            assert reason in file and "Effective sample size" in file
-    assert opened in written(admin.get(f"{places[1]}/"))
-    aligns_again(study, world.alice)
-    world.show_to(Audience.EXPERTS)
-    for person in (world.alice, world.esi):
-        admin.force_login(person)
-        for place in places:
-            rows = admin.get(f"{place}/tables/stage1.json?{query}").json()["rows"]
+    for address, prefix in (tables[0], tables[2]):
+        rows = {row["model"]: row for row in admin.get(f"{address}.json?runs=all").json()["rows"]}
+        assert rows["omniscient"][f"{prefix}unjudged"] == 1
+        assert rows["omniscient"][f"{prefix}unseen"] == pytest.approx(there.count(kind) / len(there))
+    for _ in others(world, study, admin):
+        assert {admin.get(f"{address}.json").status_code for address, prefix in tables if not prefix} == {404}
+        assert admin.get(f"{of_run}/").status_code == 200
+        for address in (results, saved):
+            rows = admin.get(f"{address}/tables/stage1.json?runs=all").json()["rows"]
             assert all(row.get("corrected_f1") is None and "First" not in str(row) for row in rows)
-        assert study.uid not in written(admin.get(f"{world.base}/results/?{query}"))
-
-
-def test_corrected_scores_of_a_leaderboard_are_kept_and_ask_no_more_with_more_runs(world, study, admin, monkeypatch):
-    address = f"{world.base}/results/?runs=all"
-
-    def asked() -> int:
-        admin.get(address)
-        with CaptureQueriesContext(connection) as statements:
-            assert "Study and judge" in admin.get(address).content.decode()
-        return len(statements)
-
-    few = asked()
-    world.another("omniscient")
-    assert asked() == few
-    monkeypatch.setattr("judge.services.corrections.judged_tables", lambda *_: pytest.fail("corrected again"))
-    admin.get(address)
-    with pytest.raises(pytest.fail.Exception):  # what people say has changed
-        SettledAlignment.objects.first().take(SettledAlignment.objects.first().answers, timezone.now())
-        admin.get(address)
+        assert study.uid not in written(admin.get(f"{results}/?runs=all"))
 
 
 def test_a_comparison_pairs_corrected_scores_by_story(world, study, admin, base):
@@ -602,9 +438,113 @@ def test_a_comparison_pairs_corrected_scores_by_story(world, study, admin, base)
     tables.append(f"{differences}/corrected-stage1")
     [row] = admin.get(f"{tables[-1]}.json").json()["rows"]
     assert (row["value"]["value"], row["p_adjusted"]) == pytest.approx((expected.value, expected.p))
-    aligns_again(study, world.alice)
-    world.show_to(Audience.EXPERTS)
-    for person in (world.alice, world.esi):
-        admin.force_login(person)
+    for _ in others(world, study, admin):
         assert [admin.get(f"{table}.json?{query}").status_code for table in tables] == [404, 404, 404]
         assert study.uid not in written(admin.get(f"{compare}/?{query}"))
+
+
+def test_corrected_scores_of_a_leaderboard_are_kept_and_ask_no_more_with_more_runs(world, study, admin, monkeypatch):
+    address = f"{world.base}/results/?runs=all"
+
+    def asked() -> int:
+        admin.get(address)
+        with CaptureQueriesContext(connection) as statements:
+            assert "Study and judge" in admin.get(address).content.decode()
+        return len(statements)
+
+    few = asked()
+    world.another("omniscient")
+    assert asked() == few
+    monkeypatch.setattr("judge.services.corrections.judged_tables", lambda *_: pytest.fail("corrected again"))
+    admin.get(address)
+    with pytest.raises(pytest.fail.Exception):  # what people say has changed
+        SettledAlignment.objects.first().take(SettledAlignment.objects.first().answers, timezone.now())
+        admin.get(address)
+
+
+def test_a_model_without_a_corrected_score_has_its_pooled_score_in_files(study, admin, base):
+    score = models_of(study)["omniscient"].f1
+    own = SettledAlignment.objects.filter(task__study=study, task__source="omniscient")
+    own.exclude(task__in=study.tasks.filter(source="omniscient", place=1)[:2]).delete()
+    judge = only_judge(study)
+    [(report, selection)] = reported(study, [judge], [judge])
+    [one] = [one for one in report.models if one.model == "omniscient"]
+    assert score.interval and one.f1.value is None and one.f1.tuning == 1
+    [row] = [row for row in admin.get(f"{base}corrected.json").json()["rows"] if row["model"] == "omniscient"]
+    assert row["tuning"] is None and "pooled" not in row, "no score by the error on all models either"
+    assert re.search(r"model=omniscient.><bdi>omniscient</bdi>", admin.get(base).content.decode())
+    document = judged_document(report, selection)
+    assert document["caution"] == (selection.caution or None) and document["reason"] == selection.reason
+    assert document["corrected"]["omniscient"]["scores"]["f1"]["tuning"] is None
+    pooled = replace(report, models=[replace(one, pooled=score)], differing=replace(report.differing, p=0.9))
+    table = scores_table(pooled)
+    [row] = csv.DictReader(StringIO(to_csv(table).decode()))
+    told = float(row["F1, by the judge's error on all models (%)"])
+    assert told == pytest.approx(100 * score.value, abs=0.01) and row["λ"] == ""
+    assert f"{100 * score.value:.1f}" in str(to_latex(table)) and "That it does is not shown" in table.notes[1]
+    warned = scores_table(replace(pooled, differing=replace(report.differing, p=0.0)))
+    assert "Do not use" in warned.notes[1]
+
+
+def test_the_choice_of_a_judge_is_kept_with_who_when_and_why(world, study, admin, base):
+    """Without a reason, or of a judge that judged nothing here or is gone, nothing is kept. Of two windows the second
+    is refused by name, keeps what was typed, and may then choose knowingly. The very same choice sent twice is one."""
+    judge = only_judge(study)
+
+    def sent(reason, seen="", version=judge.version):
+        return admin.post(base, {"judge": version, "reason": reason, "seen": seen}, follow=True)
+
+    for version, reason, why in (
+        (judge.version, "  ", "Say why this judge is chosen."),
+        (judge.version, "x" * 2001, "The reason has 2,001 characters; at most 2,000 are kept."),
+        ("other", "Best.", "No judge of that version judged tables of this study."),
+    ):
+        refused = sent(reason, version=version).content.decode()
+        assert why in refused and f">{reason}</textarea>" in refused, "what was typed stays"
+    study.refresh_from_db()
+    assert (study.judge_version, study.judge_chosen_at) == ("", None)
+    first = sent("Misses <nothing>.")
+    assert "Misses &lt;nothing&gt;.</q>" in first.content.decode() and world.alice.shown_name in first.content.decode()
+    assert sent("Misses <nothing>.").context["seen"] == first.context["seen"] != "", "sent twice"
+    study.refresh_from_db()
+    assert (study.judge_version, study.judge_name, study.judge_chosen_by) == (judge.version, judge.name, world.alice)
+    assert AuditEvent.objects.get(action="alignment.judge_chosen").details["reason"] == "Misses <nothing>."
+    assert "a judge chosen by 1 of 1 study" in admin.get(f"{world.base}/").content.decode()
+    refused = sent("Second.")
+    why = "chose lexical-judge since you opened this page; keep your choice again to replace that one."
+    assert f"{world.alice.shown_name} {why}" in written(refused)
+    assert "nothing&gt;.</q>" in written(refused) and ">Second.</textarea>" in written(refused)
+    assert f'value="{study.choice}"' in written(refused)
+    assert "Second.</q>" in written(sent("Second.", refused.context["seen"]))
+    assert AuditEvent.objects.filter(action="alignment.judge_chosen").count() == 2
+    assert json.loads(command(study, json=True))["chosen"]["by"] == world.alice.username
+    replaced = command(study, choose=judge.version, reason="Third.")
+    assert f"Second. (chosen by {world.alice.username}, " in replaced
+    unknown = sent("Fourth.", "2020-01-01", version="none")
+    assert unknown.context["seen"] == "2020-01-01", "another refusal does not concern the choice"
+    assert "judge was chosen since you opened this page" in written(sent("Fourth.", "2020-01-01"))
+    admin.force_login(world.esi)
+    assert sent("Mine.").status_code == 403
+    Run.objects.filter(uid__in=judge.brief.runs).update(deleted_at=timezone.now())
+    with pytest.raises(Refused, match="runs of this judge were deleted meanwhile"):
+        choose_calibrated(by=world.alice, study=study, judge=judge.brief, reason="Best.", now=timezone.now())
+
+
+def test_the_command_prints_the_report_and_keeps_a_choice(study, admin, base):
+    [judge] = json.loads(command(study, json=True))["judges"]
+    assert judge["calibration"]["overall"]["sensitivity"]["value"] == 1
+    assert judge["corrected"]["omniscient"]["scores"]["f1"]["aligned"] == 9
+    for given, why in (
+        ({"study": "Second"}, "There is no study 'Second' in"),
+        ({"choose": judge["version"]}, "--choose and --reason go together"),
+        ({"reason": "Best."}, "--choose and --reason go together"),
+        ({"choose": judge["version"], "reason": " "}, "Say why this judge is chosen."),
+        ({"choose": "nothing", "reason": "Best."}, "No judge of version nothing judged"),
+    ):
+        with pytest.raises(CommandError, match=why):
+            call_command("calibrate_judge", **{"project": study.project.slug, "study": "First", "json": True} | given)
+        study.refresh_from_db()
+        assert study.judge_chosen_at is None
+    chosen = json.loads(command(study, choose=judge["version"][:12], reason="Best.", json=True))["chosen"]
+    assert (chosen["version"], chosen["reason"], chosen["by"]) == (judge["version"], "Best.", None)
+    assert "Best.</q>" in admin.get(base).content.decode()

@@ -1,6 +1,9 @@
 """The figures of a calibrated judge computed a second time, from raw answers of the judge and downloads of what people
 said: agreement, corrected scores with λ and effective sample size, paired differences, and weights of a panel. No code
-is shared with what computes them."""
+is shared with what computes them.
+
+Of thirteen stories, three models' tables are judged by two judges that err at known rates; two people aligned a random
+part of the tables, and could not tell of some rows."""
 
 from __future__ import annotations
 
@@ -13,13 +16,18 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from django.core.management import call_command
-from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from scipy import stats
 from scipy.optimize import minimize_scalar
 
-from benchmark.models import RunItem
-from tests.judge.calibrated_world import CalibratedWorld, calibrated_world
+from benchmark.models import Run, RunItem
+from benchmark.services.runs import launched_with
+from judge.models import Alignment
+from judge.services.alignment_tables import load_tables, origin_of, units_of
+from judge.services.studies import Plan, make_study
+from tests.benchmark.protocol import Protocol, finished, truth_of
+from tests.judge.alignment_world import answer_all
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 METRICS = ("precision", "recall", "f1")
@@ -76,13 +84,12 @@ def voted(oracles: list[Oracle], *, weighted: bool) -> dict[str, float]:
 class Oracle:
     """What the judge of one run and people say of the tables of a study, by the key of their units."""
 
-    def __init__(self, world: CalibratedWorld, run, document) -> None:
-        study = world.study
+    def __init__(self, source: Run, study, run: Run, document) -> None:
         self.unit = {key: (story, model, category) for key, story, model, category in study.frame}
         place = {model: key.split(":")[1] for key, (_, model, _) in self.unit.items()}
         items = RunItem.objects.filter(entrant__run=run, step="judge").select_related("entrant", "sample", "call")
         self.judge = {
-            f"{world.run.uid}:{place[one.entrant.name]}:{one.sample.number}": read(one.call.answer) for one in items
+            f"{source.uid}:{place[one.entrant.name]}:{one.sample.number}": read(one.call.answer) for one in items
         }
         self.people = {table["key"]: self._settled(table) for table in document["tables"]}
         there, drawn = defaultdict(int), defaultdict(int)
@@ -184,12 +191,38 @@ def strata_of(categories: list[str]):
     return lambda category: own.index(category) if category in own else rest
 
 
-def test_every_figure_of_calibrated_judges_is_that_of_a_second_computation(monkeypatch):
-    world = calibrated_world(monkeypatch)
-    client = Client()
-    client.force_login(world.cast.alice)
-    document = client.get(reverse("judge:download_json", args=[world.cast.project.slug, world.study.uid])).json()
-    oracles = {run.judge.name: Oracle(world, run, document) for run in world.judged}
+@pytest.fixture
+def source(cast, monkeypatch) -> Run:
+    """The run of the models, whose tables people aligned: the truth, but of the second row of every fourth story's
+    tables nobody can tell, unless it is linked."""
+    protocol = Protocol(13, 6)
+    run = protocol.run(cast, monkeypatch)
+    make_study(
+        by=cast.alice, project=cast.project, plan=Plan("First", 23, overlap=2), units=units_of([run]),
+        load=lambda keys: load_tables(keys, project=cast.project), annotators=[cast.bob, cast.bea],
+        origin=origin_of([run]), now=timezone.now(),
+    )  # fmt: skip
+    for own in Alignment.objects.waiting().select_related("task__study").order_by("pk"):
+        truth = truth_of(protocol, own.task)
+        unclear = own.task.number % 4 == 0 and "p2" not in truth and len(own.task.predictions) > 1
+        answer_all(own, **truth, **({"p2": "unclear"} if unclear else {}))
+    return run
+
+
+def judged_anew(client, run: Run) -> list[Run]:
+    chosen = {
+        "judge": "sharp", "judges": ["blunt"], "judge_level": 2, "shots": 3, "title": "", "budget": "",
+        "judge_answer_format": "same", "passes": "1", "settle": "none",
+    }  # fmt: skip
+    page = client.post(reverse("benchmark:judge_anew", args=[run.project.slug, run.uid]), chosen)
+    return [finished(one) for one in launched_with(Run.objects.get(uid=page.url.rstrip("/").rpartition("/")[2]))]
+
+
+def test_every_figure_of_calibrated_judges_is_that_of_a_second_computation(source, cast, client):
+    client.force_login(cast.alice)
+    judged, study = judged_anew(client, source), cast.project.alignment_studies.get()
+    document = client.get(reverse("judge:download_json", args=["minds", study.uid])).json()
+    oracles = {run.judge.name: Oracle(source, study, run, document) for run in judged}
     assert len({weight for oracle in oracles.values() for weight in oracle.weight.values()}) > 1
     reports = {one["judge"]: one for one in told()["judges"]}
     whole = told(panel=True)
@@ -198,7 +231,7 @@ def test_every_figure_of_calibrated_judges_is_that_of_a_second_computation(monke
         found = voted(list(oracles.values()), weighted=column == "weighted")
         assert {key: whole[column][key]["value"] for key in found} == pytest.approx(found), column
     assert whole["majority"]["known"] < whole["weighted"]["known"], "two judges that differ are no majority"
-    for run in world.judged:
+    for run in judged:
         name, oracle = run.judge.name, oracles[run.judge.name]
         overall = reports[name]["calibration"]["overall"]
         assert overall["known"] < overall["rows"], "people could not tell of some rows"
@@ -206,15 +239,14 @@ def test_every_figure_of_calibrated_judges_is_that_of_a_second_computation(monke
         assert (panel[name]["matched_counts"], panel[name]["unmatched_counts"]) == pytest.approx(oracle.evidence())
         counts = {one["count"]: one["share"]["value"] for one in reports[name]["calibration"]["human_counts"]}
         assert {count: share for count, share in counts.items() if share} == pytest.approx(oracle.count_shares())
-        rows = client.get(f"{world.base}/runs/{run.uid}/tables/corrected.json").json()["rows"]
+        rows = client.get(f"/p/minds/runs/{run.uid}/tables/corrected.json").json()["rows"]
         for row in rows:
             found = {metric: oracle.corrected(row["model"], metric) for metric in METRICS}
-            assert [figure(row[f"corrected-{metric}"]) for metric in METRICS] == pytest.approx(
-                [value for value, *_ in found.values()], abs=1e-6
-            )
+            scores = [figure(row[f"corrected-{metric}"]) for metric in METRICS]
+            assert scores == pytest.approx([value for value, *_ in found.values()], abs=1e-6)
             effective = math.nan if figure(row["effective"]) is None else figure(row["effective"])
             assert effective == pytest.approx(found["f1"][1], rel=1e-4, nan_ok=True)
-    compared = client.get(f"{world.base}/results/differences/corrected-stage1.json?runs=all").json()
+    compared = client.get("/p/minds/results/differences/corrected-stage1.json?runs=all").json()
     [name] = [name for name in oracles if f"· {name} ·" in compared["notes"][0]]
     ps = []
     for row in compared["rows"]:

@@ -59,16 +59,9 @@ def test_one_launch_has_several_judges_whose_majority_outvotes_the_errors_of_eac
     client.force_login(cast.alice)
     slug = run.project.slug
     chosen = {
-        "judge": "judge-0",
-        "judges": ["judge-1", "judge-2", "judge-0"],
-        "judge_level": 2,
-        "shots": 3,
-        "judge_answer_format": "same",
-        "passes": "1",
-        "settle": "none",
-        "title": "Three",
-        "budget": "",
-    }
+        "judge": "judge-0", "judges": ["judge-1", "judge-2", "judge-0"], "judge_level": 2, "shots": 3,
+        "judge_answer_format": "same", "passes": "1", "settle": "none", "title": "Three", "budget": "",
+    }  # fmt: skip
     estimate = written(client.get(reverse("benchmark:estimate_judging", args=[slug, run.uid]), chosen))
     assert "9 calls" in estimate
     page = client.post(reverse("benchmark:judge_anew", args=[slug, run.uid]), chosen)
@@ -102,9 +95,8 @@ def test_one_launch_has_several_judges_whose_majority_outvotes_the_errors_of_eac
 
 
 def test_the_command_and_the_interface_take_several_judges(cast, run, client, capsys):
-    call_command(
-        "runs", "judge", run.uid, "--judge", "judge-0", "--judge", "judge-1", "--no-self-test", "--wait", "--json"
-    )
+    both = ("--judge", "judge-0", "--judge", "judge-1")
+    call_command("runs", "judge", run.uid, *both, "--no-self-test", "--wait", "--json")
     told = json.loads(capsys.readouterr().out)
     assert told["of"] == run.uid and len(told["beside"]) == 1 and told["state"] == "finished"
     other = Run.objects.get(uid=told["beside"][0])

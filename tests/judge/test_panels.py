@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import escape
 
-from annotation.templatetags.values import brackets, coefficient, percent, percent_interval
+from annotation.templatetags.values import brackets, coefficient, p_value, percent, percent_interval
 from benchmark.models import RunItem
 from benchmark.services.archiving import archive_run
 from benchmark.services.judge_versions import judged_at
@@ -32,11 +32,6 @@ from workers.models import Endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NO_VERDICT = "the judge has no verdict on any story"
-
-
-@pytest.fixture
-def base(world, study) -> str:
-    return f"{world.base}/calibration/{study.uid}/"
 
 
 def silent_judge(world):
@@ -104,6 +99,7 @@ def test_a_judge_that_says_nothing_shows_no_skill_and_cannot_be_chosen(world, st
     assert admin.get(f"{base}panel/").status_code == 200
     assert percent_interval((-0.012, -0.0)) == "−1.20% – 0.00%" and coefficient(-0.5) == "−0.500"
     assert (brackets((-0.012, 0.5)), percent(-0.1)) == ("[−1.2, 50.0]", "−10.00%")
+    assert [p_value(value) for value in (None, 0.0, 0.5)] == ["–", "<0.0001", "0.5000"]
     brief = silent.judge
     assert (brief.name, brief.compared_rows, brief.tables) == ("strict", 0, 9) and lexical.judge.compared_rows > 0
     assert admin.get(base).context["judge"].name == "lexical-judge"
@@ -117,10 +113,9 @@ def test_a_judge_that_says_nothing_shows_no_skill_and_cannot_be_chosen(world, st
     answer = admin.post(base, {"judge": brief.version, "reason": "It is cheap."}, follow=True).content.decode()
     study.refresh_from_db()
     assert "it cannot be chosen" in answer and not study.judge_version
+    chosen = {"project": study.project.slug, "study": "First", "choose": brief.version, "reason": "Cheap."}
     with pytest.raises(CommandError, match="it cannot be chosen"):
-        call_command(
-            "calibrate_judge", project=study.project.slug, study="First", choose=brief.version, reason="Cheap."
-        )
+        call_command("calibrate_judge", **chosen)
     rows = rows_by_judge(admin.get(f"{base}judges.csv"))
     assert (rows["strict"]["Rows with both verdicts"], rows["strict"]["Tables"]) == ("0", "9")
     assert rows["strict"]["No figure because"] == NOTHING and not rows["lexical-judge"]["No figure because"]
@@ -144,12 +139,9 @@ def test_every_table_of_the_panel_is_a_file_of_the_selected_judges(world, study,
         for name in ("panel", "weights"):
             assert all(f'href="{address}{name}.{end}?{escape(query)}"' in page for end in ("csv", "json", "tex"))
         rows = admin.get(f"{address}panel.json?{query}").json()["rows"]
-        known = [
-            *(one.agreement.known for one in report.judges),
-            report.panel.majority.known,
-            report.panel.weighted.known,
-        ]
+        columns = [*(one.agreement for one in report.judges), report.panel.majority, report.panel.weighted]
         names = [*(one.name for one in judges), "Majority", "Weighted by calibration"]
+        known = [column.known for column in columns]
         assert [(row["judge"], row["known"]) for row in rows] == list(zip(names, known, strict=True))
         weights = rows_by_judge(admin.get(f"{address}weights.csv?{query}"))
         left = {name: int(row["Left out of tables"]) for name, row in weights.items()}
@@ -159,16 +151,6 @@ def test_every_table_of_the_panel_is_a_file_of_the_selected_judges(world, study,
     assert row["preference"] == {"value": None, "reason": preference.reason} and preference.value is None
     assert [admin.get(f"{address}{name}").status_code for name in ("weights.tex", "nothing.csv")] == [200, 404]
     assert admin.get(f"{address}panel.csv?judge={judges[0].version}").url == address, "which says why there is none"
-
-
-def test_a_chosen_judge_whose_runs_are_archived_has_no_report(world, study, admin, base):
-    run, why = second_judge(world), "Its runs are archived, so that it has no report here"
-    [strict] = [one for one in calibrated(study)[0] if one.name == "strict"]
-    choose_calibrated(by=world.alice, study=study, judge=strict.brief, reason="Best.", now=timezone.now())
-    assert why not in admin.get(base).content.decode()
-    archive_run(by=None, run=run, now=timezone.now())
-    page = admin.get(base).content.decode()
-    assert "Chosen: <bdi>strict</bdi>." in page and why in page
 
 
 def test_a_ranking_is_of_the_chosen_judge_else_of_one_with_verdicts(world, study):
@@ -242,9 +224,8 @@ def test_pages_command_and_api_of_panel_and_bridge_are_for_admins(world, study, 
     assert documents["bridge"]["tables"] == 18
     (report, selection), _other = reported(study, judges, judges)
     overall, text = report.calibration.overall, printed()
-    assert (
-        f"  kappa: {overall.kappa.value:.3f} [{overall.kappa.interval[0]:.3f}, {overall.kappa.interval[1]:.3f}]" in text
-    )
+    low, high = overall.kappa.interval
+    assert f"  kappa: {overall.kappa.value:.3f} [{low:.3f}, {high:.3f}]" in text
     assert f"rows with both verdicts: {overall.known:,} of {overall.rows:,} in " in text and selection.caution in text
     for tail, status in (("old=0&new=0", 422), (f"old={versions[0]}&new=0000", 422), ("old=x&new=0", 400)):
         assert bare.get(f"{api}bridge/?{tail}", headers=token).status_code == status
@@ -271,3 +252,11 @@ def test_a_panel_is_kept_until_a_judge_says_more_or_a_family_changes(world, stud
     assert computes("?own=1")
     RunItem.objects.filter(entrant__run=second, step=judged_at(second)).first().delete()
     assert computes()
+    # a chosen judge whose runs are archived has no report
+    why = "Its runs are archived, so that it has no report here"
+    [strict] = [one for one in calibrated(study)[0] if one.name == "strict"]
+    choose_calibrated(by=world.alice, study=study, judge=strict.brief, reason="Best.", now=timezone.now())
+    assert why not in admin.get(base).content.decode()
+    archive_run(by=None, run=second, now=timezone.now())
+    page = admin.get(base).content.decode()
+    assert "Chosen: <bdi>strict</bdi>." in page and why in page

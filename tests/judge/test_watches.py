@@ -17,22 +17,15 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
+from annotation.models import User
 from benchmark.models import Run, RunItem
 from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.plans import RunRefused
 from benchmark.suites.omnitom import judging
 from config.celery import app, due_tasks
 from judge.models import AnchorRepeat, AnchorWatch
-from judge.services.watch_reports import (
-    DRIFT,
-    IDENTITY,
-    MISSED,
-    NOT_BEGUN,
-    OTHERWISE,
-    UNANSWERED,
-    UNREADABLE,
-    read_watch,
-)
+from judge.services.watch_reports import DRIFT, IDENTITY, MISSED, NOT_BEGUN, OTHERWISE, UNANSWERED, UNREADABLE
+from judge.services.watch_reports import read_watch as read
 from judge.services.watches import WatchPlan, ask_due, change_watch, estimate_of_repeat, start_watch, watchable_of
 from judge.tasks import ask_anchors
 from tests.benchmark.evaluation import endpoint, worked_off
@@ -45,7 +38,6 @@ from workers.providers.scripted.functions import FUNCTIONS
 pytestmark = pytest.mark.django_db(transaction=True)
 SCRIPT = "anchors.json"
 STEADY = [{"fingerprint": "fp1"}]
-LABELS = ("A", "B")
 
 
 def write_script(rules: list[dict]) -> None:
@@ -58,11 +50,6 @@ def own_scripts(tmp_path, monkeypatch) -> None:
     folder = tmp_path / "scripts"
     folder.mkdir()
     monkeypatch.setenv("SCRIPTED_DIR", str(folder))
-
-
-@pytest.fixture
-def world(tmp_path):
-    return results_world(tmp_path)
 
 
 @pytest.fixture
@@ -116,12 +103,28 @@ def repeated(watch: AnchorWatch) -> AnchorRepeat:
     return repeat
 
 
+def read_watch(watch: AnchorWatch):
+    return read(watch, now=timezone.now())
+
+
 def kinds(watch: AnchorWatch) -> list[tuple[str, int]]:
     watch.refresh_from_db()
-    return [(one["kind"], one["number"]) for one in read_watch(watch, now=timezone.now()).concerns]
+    return [(one["kind"], one["number"]) for one in read_watch(watch).concerns]
 
 
-def test_anchors_are_asked_again_by_schedule_and_what_changed_is_noticed(watched):
+@pytest.fixture
+def admin() -> Client:
+    """Alice, once `world.alice` is there."""
+    client = Client()
+    client.force_login(User.objects.get(username="alice"))
+    return client
+
+
+def shown(client: Client, path: str) -> str:
+    return " ".join(client.get(path).content.decode().split())
+
+
+def test_anchors_are_asked_again_by_schedule_and_what_changed_is_noticed(watched, admin):
     world, labelled, watch = watched
     assert len(watch.anchors) == 6 and watch.rounds == 17 and watch.repeats.count() == 18
     before = Call.objects.count()
@@ -134,13 +137,9 @@ def test_anchors_are_asked_again_by_schedule_and_what_changed_is_noticed(watched
     assert quiet.run not in Run.objects.listed() and labelled in Run.objects.listed()
     watch.refresh_from_db()
     assert watch.due_at == quiet.due_at + timedelta(days=7) and kinds(watch) == []
-    report = read_watch(watch, now=timezone.now())
-    assert (
-        report.answers == 102
-        and report.chart
-        and report.repeats[-1].mean == 1
-        and report.repeats[18].batch.stories == 6
-    )
+    report = read_watch(watch)
+    assert report.answers == 102 and report.chart and report.repeats[-1].mean == 1
+    assert report.repeats[18].batch.stories == 6
     ask_anchors()
     assert watch.repeats.count() == 19, "nothing is due"
     # the provider answers by another system, and otherwise
@@ -149,28 +148,26 @@ def test_anchors_are_asked_again_by_schedule_and_what_changed_is_noticed(watched
     assert kinds(watch) == [(UNREADABLE, 19), (DRIFT, 19), (IDENTITY, 19)]
     watch.refresh_from_db()
     assert {one["kind"] for one in watch.concerns} == {UNREADABLE, DRIFT, IDENTITY}
-    client = Client()
-    client.force_login(world.alice)
-    page = client.get(f"{world.base}/watches/{watch.uid}/").content.decode()
+    page = shown(admin, f"{world.base}/watches/{watch.uid}/")
     # none of 102 answers differed, which promises nothing of false alarms: 1 - .05 ** (1 / 102) is 2.89 %
-    assert "up to 2.89% of answers may differ" in " ".join(page.split()) and "alarms in 0.00% of watches" not in page
+    assert "up to 2.89% of answers may differ" in page and "alarms in 0.00% of watches" not in page
     assert "watched (fp1)" in page and "watched (fp2)" in page and "has fallen" in page
-    assert "1 of 1 watch needs a look" in client.get(f"{world.base}/").content.decode()
+    assert "1 of 1 watch needs a look" in admin.get(f"{world.base}/").content.decode()
     read_before = AnchorWatch.objects.get(pk=watch.pk)
     change_watch(by=world.alice, watch=watch, action="note", now=timezone.now())
     read_before.keep_concerns([{"kind": DRIFT}])  # worked out from what was read before somebody took note
     watch.refresh_from_db()
     assert watch.concerns == []
-    read_watch(watch, now=timezone.now())
-    assert watch.concerns == [] and "needs a look" not in client.get(f"{world.base}/").content.decode()
+    read_watch(watch)
+    assert watch.concerns == [] and "needs a look" not in admin.get(f"{world.base}/").content.decode()
 
 
-def test_what_is_missed_fails_or_cannot_begin_is_never_silent(labelled):
+def test_what_is_missed_fails_or_cannot_begin_is_never_silent(labelled, admin):
     world, run = labelled
     watch = started(world, run, every=2)
     AnchorWatch.objects.filter(pk=watch.pk).update(due_at=timezone.now() - timedelta(days=5))
     watch.refresh_from_db()
-    assert read_watch(watch, now=timezone.now()).overdue
+    assert read_watch(watch).overdue
     write_script([{"fail": "rejected"}])
     late = ask_due(now=timezone.now())[0]
     assert late.missed == 2 and ask_due(now=timezone.now()) == []
@@ -178,33 +175,28 @@ def test_what_is_missed_fails_or_cannot_begin_is_never_silent(labelled):
     Endpoint.objects.filter(pk=watch.asked_id).update(active=False)
     refused = repeated(watch)
     assert refused.run is None and refused.why_not == "The endpoint watched is switched off."
-    options = {"script": SCRIPT, "delay": 0}
-    Endpoint.objects.filter(pk=watch.asked_id).update(active=True, options=options)
+    Endpoint.objects.filter(pk=watch.asked_id).update(active=True, options={"script": SCRIPT, "delay": 0})
     repeated(watch)
     assert kinds(watch)[:3] == [(MISSED, 18), (UNANSWERED, 18), (NOT_BEGUN, 19)]
     assert (OTHERWISE, 20) in kinds(watch) and not any(kind == DRIFT for kind, _ in kinds(watch))
     Endpoint.objects.filter(pk=watch.asked_id).update(active=False)
-    client = Client()
-    client.force_login(world.alice)
-    pressed = client.post(f"{world.base}/watches/{watch.uid}/", {"action": "ask", "once": "off"}, follow=True)
+    pressed = admin.post(f"{world.base}/watches/{watch.uid}/", {"action": "ask", "once": "off"}, follow=True)
     assert "Repeat 21 could not begin" in pressed.content.decode() and "is asked." not in pressed.content.decode()
     change_watch(by=world.alice, watch=watch, action="stop", now=timezone.now())
     assert ask_due(now=timezone.now() + timedelta(days=400)) == []
 
 
-def test_answers_that_were_never_usable_agree_with_nothing(labelled):
+def test_answers_that_were_never_usable_agree_with_nothing(labelled, admin):
     write_script([{"text": "I would rather not."}])
     world, run = labelled
     watch = started(world, run)
     repeated(watch)
     # at the start, and each time that nothing else came
     assert kinds(watch) == [(UNREADABLE, number) for number in range(19)]
-    report = read_watch(watch, now=timezone.now())
+    report = read_watch(watch)
     assert report.answers == 0 and report.chart is None and not report.is_quiet
     assert [one.mean for one in report.repeats] == [None] * 19 and report.repeats[-1].unreadable == 6
-    client = Client()
-    client.force_login(world.alice)
-    page = client.get(f"{world.base}/watches/{watch.uid}/").content.decode()
+    page = shown(admin, f"{world.base}/watches/{watch.uid}/")
     assert "Repeat 18: 6 answers cannot be used." in page and "agreed with its first answers" not in page
     assert "Nothing: every repeat was answered as at the start" not in page
 
@@ -217,7 +209,7 @@ def test_a_story_whose_first_answer_cannot_be_used_has_no_agreement(watched):
     assert kinds(watch) == [(UNREADABLE, 0)]
     repeated(watch)
     assert kinds(watch) == [(UNREADABLE, 0)]  # fewer than at the start are no news
-    assert len(read_watch(watch, now=timezone.now()).repeats[-1].values) == 5
+    assert len(read_watch(watch).repeats[-1].values) == 5
 
 
 def test_a_judge_is_watched_by_its_verdicts_on_the_same_tables(world, monkeypatch):
@@ -234,18 +226,16 @@ def test_a_judge_is_watched_by_its_verdicts_on_the_same_tables(world, monkeypatc
     [first, *_] = [worked_off(repeat.run) for repeat in watch.repeats.all()]
     assert first.source == run and first.entrants.get().endpoint.name == "omniscient"
     repeated(watch)
-    assert kinds(watch) == [] and read_watch(watch, now=timezone.now()).is_quiet
+    assert kinds(watch) == [] and read_watch(watch).is_quiet
 
 
-def test_a_run_that_a_watch_rests_on_is_archived_and_not_deleted(watched):
+def test_a_run_that_a_watch_rests_on_is_archived_and_not_deleted(watched, admin):
     world, labelled, watch = watched
     why = "The watch of “watched” rests on this run; archive it instead."
-    client = Client()
-    client.force_login(world.alice)
     for run in (labelled, watch.repeats.first().run, repeated(watch).run):
         address = f"{world.base}/runs/{run.uid}/delete/"
-        assert why in client.get(address).content.decode()
-        assert client.post(address)["Location"] == address and why in client.get(address).content.decode()
+        assert why in admin.get(address).content.decode()
+        assert admin.post(address)["Location"] == address and why in admin.get(address).content.decode()
         assert refused("runs", "delete", run.uid, "--yes") == why
     assert archive_run(by=None, run=labelled, now=timezone.now()) and repeated(watch).run
     start_watch(by=None, plan=plan_of(labelled), now=timezone.now())
@@ -265,32 +255,30 @@ def test_a_run_whose_tables_a_watched_judge_judges_stays(world):
         delete_run(by=None, run=run, now=timezone.now())
 
 
-def test_pages_command_and_api_are_for_admins(labelled):
+def test_pages_command_and_api_are_for_admins(labelled, admin):
     world, run = labelled
-    client = Client()
-    client.force_login(world.alice)
     address, new = f"{world.base}/watches/", f"{world.base}/runs/{run.uid}/watch/"
-    assert "No watch yet" in client.get(address).content.decode()
+    assert "No watch yet" in admin.get(address).content.decode()
     form = {"what": "label:watched", "stories": "6", "every": "7", "drop": "20", "seed": "1", "budget": ""}
-    preview = client.get(f"{new}estimate/", form).content.decode()
+    preview = admin.get(f"{new}estimate/", form).content.decode()
     assert "108 calls" in preview and ">6 calls" in preview
-    assert client.post(new, form | {"stories": "2"}).status_code == 200 and not AnchorWatch.objects.exists()
-    made = [client.post(new, form | {"once": "key"})["Location"] for _ in range(2)]
+    assert admin.post(new, form | {"stories": "2"}).status_code == 200 and not AnchorWatch.objects.exists()
+    made = [admin.post(new, form | {"once": "key"})["Location"] for _ in range(2)]
     watch = AnchorWatch.objects.get()
     assert set(made) == {f"{address}{watch.uid}/"}
     one = f"{address}{watch.uid}/"
-    assert "is still being asked" in client.get(one).content.decode()
-    assert client.post(one, {"action": "stop"}).status_code == 302
+    assert "is still being asked" in admin.get(one).content.decode()
+    assert admin.post(one, {"action": "stop"}).status_code == 302
     watch.refresh_from_db()
     assert watch.due_at is None
     out = StringIO()
     call_command("watches", "resume", watch.uid, stdout=out)
-    asked = [client.post(one, {"action": "ask", "once": "now"}).status_code for _ in range(2)]
+    asked = [admin.post(one, {"action": "ask", "once": "now"}).status_code for _ in range(2)]
     assert asked == [302, 302] and watch.repeats.count() == 19
     call_command("watches", "show", watch.uid, json=True, stdout=(out := StringIO()))
     told = json.loads(out.getvalue())
     assert told["due_at"] and told["rounds"] == 17 and len(told["repeats"]) == 19
-    api = client.get(f"/api/v1/projects/{world.dataset.project.slug}/watches/{watch.uid}/").json()
+    api = admin.get(f"/api/v1/projects/{world.dataset.project.slug}/watches/{watch.uid}/").json()
     assert api["asked"] == "watched" and api["repeats"][0]["run"] == watch.repeats.first().run.uid
     call_command("watches", "list", project=world.dataset.project.slug, json=True, stdout=(out := StringIO()))
     assert [row["watch"] for row in json.loads(out.getvalue())["watches"]] == [watch.uid]
@@ -304,9 +292,9 @@ def test_pages_command_and_api_are_for_admins(labelled):
     with pytest.raises(CommandError, match="There is no watch 'nothing'"):
         call_command("watches", "stop", "nothing")
     for person, status in ((world.esi, 403), (world.bob, 403), (world.charlie, 404)):
-        client.force_login(person)
-        assert [client.get(page).status_code for page in (address, one, new)] == [status] * 3
-        assert client.post(one, {"action": "stop"}).status_code == status
+        admin.force_login(person)
+        assert [admin.get(page).status_code for page in (address, one, new)] == [status] * 3
+        assert admin.post(one, {"action": "stop"}).status_code == status
 
 
 def test_every_worker_keeps_the_schedule_by_itself():

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from random import Random
 
 import pytest
 
-import annotation
+from annotation.domain.sample_corpus import sample_records
 from judge.domain.alignment import (
     NOTHING,
     Method,
@@ -65,12 +63,8 @@ def test_links_that_cannot_stand():
         (1, {"p1": "p2"}, "p1", "from a predicted row to a gold row"),
     ]:
         assert sentence in misfit(said(**answers), row, Rows(3, 3, most))
-
-
-def test_a_compound_row_is_linked_with_several_on_either_side():
-    three = Rows(3, 3, 3)
-    assert misfit(said(p1="g1 g2 g3"), "p1", three) == ""
-    assert misfit(said(p1="g1", p2="g1"), "p2", three) == ""
+    three = Rows(3, 3, 3)  # a compound row is linked with several on either side
+    assert misfit(said(p1="g1 g2 g3"), "p1", three) == misfit(said(p1="g1", p2="g1"), "p2", three) == ""
     assert changed({}, "p1", RowAnswer(("g3", "g1", "g3"), "none")) == said(p1="g1 g3")
     assert changed(said(p1="g1"), "p1", RowAnswer()) == {}
 
@@ -147,21 +141,24 @@ def test_agreement_as_it_is_published():
     low, high = report.counts.intervals["pairwise"][0]
     assert low < 0.8886 < high and high - low < 0.03
     assert report.unclear == 1 and report.tables == 2226  # the last gold row: one person could not tell
-
-
-def test_nothing_is_said_of_agreement_where_one_person_aligned():
+    # where one person aligned, nothing is said of agreement
     report = agreement_of([AlignedTable("s", Rows(1, 1), people([said(p1="g1")]))])
     assert report.counts.values["pairwise"] is None and report.links.value is None and report.by_story.value is None
 
 
 def test_proposals_are_right_for_nine_of_ten_paraphrases_of_the_sample():
     """Of every story a fifth of the rows is denied, the others are reworded, and all are shuffled."""
+
+    def reworded(belief: str, rng: Random) -> tuple[str, bool]:
+        if rng.random() < 0.2 and (opposite := negated(belief)):
+            return opposite, False
+        return paraphrased(belief) or belief, True
+
     pairs = right = wrong = 0
-    for line in (Path(annotation.__file__).parent / "sample" / "stories.jsonl").read_text("utf-8").splitlines():
-        story = json.loads(line)
-        rng = Random(story["story_id"])
-        gold = [(belief["actor"], belief["belief"]) for belief in story["beliefs"]]
-        rows = [(actor, *_reworded(belief, rng), at) for at, (actor, belief) in enumerate(gold)]
+    for story in sample_records():
+        rng = Random(story.story_id)
+        gold = [(belief.actor, belief.belief) for belief in story.beliefs]
+        rows = [(actor, *reworded(belief, rng), at) for at, (actor, belief) in enumerate(gold)]
         rng.shuffle(rows)
         found = {one.prediction: one.gold for one in propose([row[:2] for row in rows], gold)}
         for place, (_, _, same, at) in enumerate(rows):
@@ -169,15 +166,7 @@ def test_proposals_are_right_for_nine_of_ten_paraphrases_of_the_sample():
             right += same and found.get(place) == at
             wrong += not same and place in found
     assert pairs > 200 and right / pairs >= 0.9 and wrong <= 5, (pairs, right, wrong)
-
-
-def _reworded(belief: str, rng: Random) -> tuple[str, bool]:
-    if rng.random() < 0.2 and (opposite := negated(belief)):
-        return opposite, False
-    return paraphrased(belief) or belief, True
-
-
-def test_equal_rows_are_proposed_first_each_once():
+    # equal rows are proposed first, each once
     gold = [("The cook", "It rains."), ("cook", "it rains"), ("Ines", "Tomas is out")]
     found = propose([("cook", "It rains"), ("Ines", "Tomas is away and out"), ("Tomas", "It rains")], gold)
     assert [(one.prediction, one.gold, one.exact) for one in found] == [(0, 0, True), (1, 2, False)]

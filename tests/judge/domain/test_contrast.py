@@ -55,28 +55,20 @@ def test_a_sentence_in_other_words():
         assert paraphrased(text) == expected
 
 
-def test_a_place_or_a_feeling_stays_where_its_use_is_not_sure():
-    for text in [
-        "The ticket office is closed",
-        "Anna is in the box office",
-        "She is annoyed with him",
-        "It rains",
-        "The basket is old",
-    ]:
-        assert moved(text, Random(1)) is None
-
-
 def test_a_place_becomes_another_of_its_kind_and_a_feeling_its_opposite():
     rooms = {moved("Karim goes into the shed", Random(seed), {"kitchen"}) for seed in range(60)}
     assert len(rooms) > 5 and "Karim goes into the kitchen" not in rooms and "Karim goes into the box" not in rooms
     felt = {moved("Ola is happy", Random(seed)) for seed in range(60)}
     opposite = "sad angry upset afraid worried nervous unhappy jealous annoyed embarrassed disappointed"
     assert felt <= {f"Ola is {word}" for word in opposite.split()}
-    assert {moved("It is in an envelope", Random(seed)) for seed in range(20)} == {
-        "It is in an armchair",
-        "It is in an oven",
-    }
+    things = {moved("It is in an envelope", Random(seed)) for seed in range(20)}
+    assert things == {"It is in an armchair", "It is in an oven"}
     assert moved("球在盒子里", Random(1)) not in (None, "球在盒子里")
+    for unsure in (
+        "The ticket office is closed", "Anna is in the box office", "She is annoyed with him", "It rains",
+        "The basket is old",
+    ):  # fmt: skip
+        assert moved(unsure, Random(1)) is None
 
 
 ROWS = [
@@ -113,9 +105,6 @@ def test_calls_are_the_same_for_a_seed_and_hold_the_kinds_level():
         for pair in pairs:
             assert (pair.prediction == pair.gold) == (pair.kind == Kind.IDENTICAL)
             assert pair.kind in ALIKE or pair.prediction not in sample()[story]
-
-
-def test_stories_without_material_have_no_call():
     assert contrast_calls({1: [("world", "It rains")], 2: [], 3: [("", "x"), ("a", " ")]}, most=9, seed=1) == {}
 
 
@@ -148,8 +137,5 @@ def test_rates_by_kind_with_exact_intervals():
         "identical 3/3, paraphrase –, negated 9/10 (1 unanswered), other actor – (1 unanswered), other place "
         "or feeling –"
     )
-
-
-def test_a_count_from_one_on_is_a_match():
-    for count, right in [(0, 1), (1, 0), (3, 0), (-1, 1)]:
+    for count, right in [(0, 1), (1, 0), (3, 0), (-1, 1)]:  # from one on it is a match
         assert next(one for one in rates([("place", count)]) if one.kind == "place").right == right

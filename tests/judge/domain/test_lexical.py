@@ -81,11 +81,8 @@ def assert_sees_through(beliefs: list[str], least: int) -> None:
     assert all(matched(belief, belief) for belief in beliefs if any(map(str.isalnum, belief)))
 
 
-def test_every_denied_row_of_the_sample_is_told_apart():
+def test_every_denied_row_is_told_apart(shared):
     assert_sees_through(sorted({row.belief for one in sample_records() for row in one.beliefs}), least=200)
-
-
-def test_every_denied_row_of_real_stories_is_told_apart(shared):
     lines = (shared / "vectors" / "omnitom" / "records" / "clean_30.jsonl").read_text(encoding="utf-8").splitlines()
     assert_sees_through(sorted({row["belief"] for line in lines for row in json.loads(line)["beliefs"]}), least=300)
 

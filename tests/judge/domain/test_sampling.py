@@ -70,9 +70,7 @@ def test_each_unit_is_drawn_as_often_as_its_probability_says():
     drawn = Counter(key for seed in range(1500) for key in keys(sample(UNITS, 6, seed=seed)))
     # 2 of 6 and 1 of 3 are both a third; the standard error of a share of 1,500 is 1.2 points
     assert [drawn[unit.key] / 1500 for unit in UNITS] == pytest.approx([1 / 3] * len(UNITS), abs=0.05)
-
-
-def test_models_are_sampled_on_the_same_stories():
+    # models are sampled on the same stories
     drawn = sample(UNITS, 12, seed=5)
     stories = {model: {one.unit.story for one in drawn if one.unit.stratum[0] == model} for model in "ab"}
     assert stories["a"] == stories["b"] and len(stories["a"]) == 6
