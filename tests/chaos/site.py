@@ -32,7 +32,7 @@ class Site:
 
     def __init__(self, folder: Path, *, database_url: str = "", redis: bool = False, workers: int = 2) -> None:
         self.folder = folder
-        self.web_port, redis_port = _free_port(), _free_port()
+        self.web_port, redis_port = free_port(), free_port()
         others = ("DATABASE_URL", "REDIS_URL", "BROKER_URL", "SITE_URL", "COVERAGE_PROCESS_START")
         self.environment = {name: value for name, value in os.environ.items() if name not in others} | {
             "CREDENCE_VAR": str(folder / "var"), "DJANGO_SETTINGS_MODULE": "tests.chaos.settings",
@@ -156,7 +156,7 @@ def _redis(port: int, folder: Path) -> list[str]:
     return ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

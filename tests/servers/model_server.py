@@ -1,6 +1,6 @@
 """A local model server that speaks both providers' protocols, costs little, and goes wrong on demand.
 
-    python -m tests.servers.model_server --port 0 --log paid.jsonl --latency 0.2 --answer labels
+    python -m tests.servers.model_server --port 0 --log paid.jsonl --latency 0.2
 
 The first line of standard output is the port. Every call that the server decides to answer is written to the log before
 anything else happens to it: also when the answer is then cut, delayed, garbled or never sent. POST /control takes any
@@ -16,13 +16,12 @@ import dataclasses
 import json
 import signal
 import sys
-import time
+from asyncio import StreamReader, StreamWriter
 from pathlib import Path
+from urllib.parse import parse_qsl
 
-from tests.servers.batch_routes import BatchRoutes, NotThere
-from tests.servers.batch_store import BatchStore
-from tests.servers.completions import Completions, Ledger
-from tests.servers.connection import Ask, Connection, Reply
+from tests.servers.batches import Batches, NotThere
+from tests.servers.completions import Ask, Completions, Ledger, Reply
 from tests.servers.dialects import ANTHROPIC, OPENAI
 from tests.servers.settings import Settings
 
@@ -31,89 +30,86 @@ class Application:
     def __init__(self, settings: Settings, log: Path) -> None:
         self.settings = settings
         self.completions = Completions(settings, Ledger(log))
-        self.batches = BatchRoutes(settings, BatchStore(log.with_suffix(".batches"), settings, self.completions))
-        self.in_flight = self.most_in_flight = 0
+        self.batches = Batches(log.with_suffix(".batches"), settings, self.completions)
 
     def answer(self, ask: Ask) -> Reply:
-        self.in_flight += 1
-        self.most_in_flight = max(self.most_in_flight, self.in_flight)
-        if ask.method == "POST" and ask.path == "/v1/chat/completions":
-            return self.completions.answer(OPENAI, ask)
-        if ask.method == "POST" and ask.path == "/v1/messages":
-            return self.completions.answer(ANTHROPIC, ask)
         try:
-            return self._route(ask)
+            match ask.method, ask.path:
+                case "POST", "/v1/chat/completions":
+                    return self.completions.answer(OPENAI, ask)
+                case "POST", "/v1/messages":
+                    return self.completions.answer(ANTHROPIC, ask)
+                case "POST", "/control":
+                    self.settings.change(json.loads(ask.body))
+                    self.completions.rebuild()
+                    return Reply.of(dataclasses.asdict(self.settings))
+                case "GET", "/stats":
+                    return Reply.of({"asked": self.completions.asked, "429": self.completions.throttled})
+            return self.batches.answer(ask)
         except NotThere as error:
-            return _json({"error": {"message": str(error), "type": "not_found_error"}}, 404)
+            return Reply.of({"error": {"message": str(error), "type": "not_found_error"}}, 404)
         except (ValueError, KeyError, TypeError) as error:
-            return _json({"error": {"message": str(error), "type": "invalid_request_error"}}, 400)
+            return Reply.of({"error": {"message": str(error), "type": "invalid_request_error"}}, 400)
 
-    def left(self) -> None:
-        self.in_flight -= 1
-
-    def _route(self, ask: Ask) -> Reply:
-        match ask.method, ask.path:
-            case "POST", "/control":
-                self.settings.change(json.loads(ask.body))
-                self.completions.rebuild()
-                return _json(dataclasses.asdict(self.settings))
-            case "GET", "/stats":
-                return _json(self.stats())
-            case "GET", "/v1/models":
-                model = {"id": "local", "object": "model", "type": "model", "created": 1_700_000_000}
-                model |= {"display_name": "local", "owned_by": "tests", "created_at": "2024-01-01T00:00:00Z"}
-                return _json({"object": "list", "data": [model], "has_more": False})
-        return self.batches.answer(ask)
-
-    def stats(self) -> dict:
-        return {
-            "asked": self.completions.asked,
-            "paid": self.completions.paid,
-            "429": self.completions.throttled,
-            "modes": dict(self.completions.modes),
-            "in_flight": self.in_flight - 1,  # without the one that asks
-            "most_in_flight": self.most_in_flight,
-            "cpu": time.process_time(),
-        }
+    async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
+        """HTTP/1.1 with keep-alive, as little as costs little: the server shares its cores with what it measures."""
+        try:
+            while True:
+                reply = self.answer(await read(reader))
+                if reply.delay is None:
+                    await reader.read()  # until the client hangs up
+                    return
+                if reply.delay:
+                    await asyncio.sleep(reply.delay)
+                if reply.silent:
+                    return
+                lines = [f"HTTP/1.1 {reply.status} Answer", "content-type: application/json"]
+                lines += [f"{name}: {value}" for name, value in reply.headers.items()]
+                head = "\r\n".join([*lines, f"content-length: {len(reply.body)}"]) + "\r\n\r\n"
+                writer.write(head.encode() + reply.body[: reply.sent])
+                await writer.drain()
+                if reply.sent is not None:
+                    return
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
 
 
-def _json(payload: dict, status: int = 200) -> Reply:
-    return Reply(json.dumps(payload).encode(), status)
+async def read(reader: StreamReader) -> Ask:
+    first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").strip().split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    method, target, _ = first.split(" ", 2)
+    path, _, query = target.partition("?")
+    ask = Ask(method, path, dict(parse_qsl(query)), headers)
+    if "chunked" in headers.get("transfer-encoding", ""):
+        while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
+            ask.body += await reader.readexactly(size)
+            await reader.readuntil(b"\r\n")
+        await reader.readuntil(b"\r\n")
+    else:
+        ask.body = await reader.readexactly(int(headers.get("content-length", 0)))
+    return ask
 
 
-async def serve(application: Application, port: int, until_stdin_closes: bool) -> None:
-    loop = asyncio.get_running_loop()
-    server = await loop.create_server(
-        lambda: Connection(application.answer, application.left), "127.0.0.1", port, backlog=1024
-    )
-    ended = asyncio.Event()
+async def serve(application: Application, port: int) -> None:
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    server = await asyncio.start_server(application.serve, "127.0.0.1", port, backlog=1024, limit=2**20)
     loop.add_signal_handler(signal.SIGTERM, ended.set)
-    if until_stdin_closes:
-        loop.add_reader(sys.stdin.fileno(), ended.set)
+    loop.add_reader(sys.stdin.fileno(), ended.set)  # it does not outlive a test run that is killed
     print(server.sockets[0].getsockname()[1], flush=True)
     await ended.wait()
     server.close()
 
 
-def parser() -> argparse.ArgumentParser:
-    """One option for every setting; texts as they are, everything else as JSON."""
-    made = argparse.ArgumentParser(prog="python -m tests.servers.model_server", description=__doc__.split("\n")[0])
-    made.add_argument("--port", type=int, default=0, help="0: any free one")
-    made.add_argument("--log", type=Path, required=True, help="file that paid calls are appended to")
-    made.add_argument("--until-stdin-closes", action="store_true")
-    for one in dataclasses.fields(Settings):
-        read = str if isinstance(one.default, str) else json.loads
-        made.add_argument(f"--{one.name.replace('_', '-')}", type=read, default=argparse.SUPPRESS)
-    return made
-
-
-def main() -> None:
-    given = vars(parser().parse_args())
-    port, log, until_stdin_closes = given.pop("port"), given.pop("log"), given.pop("until_stdin_closes")
-    settings = Settings()
-    settings.change(given)
-    asyncio.run(serve(Application(settings, log), port, until_stdin_closes))
-
-
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(prog="python -m tests.servers.model_server", description=__doc__.split("\n")[0])
+    parser.add_argument("--port", type=int, default=0, help="0: any free one")
+    parser.add_argument("--log", type=Path, required=True, help="file that paid calls are appended to")
+    for one in dataclasses.fields(Settings):  # texts as they are, everything else as JSON
+        parse = str if isinstance(one.default, str) else json.loads
+        parser.add_argument(f"--{one.name.replace('_', '-')}", type=parse, default=argparse.SUPPRESS)
+    given = vars(parser.parse_args())
+    port, log, settings = given.pop("port"), given.pop("log"), Settings()
+    settings.change(given)
+    asyncio.run(serve(Application(settings, log), port))

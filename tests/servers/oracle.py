@@ -59,7 +59,7 @@ class Served:
     """One answer and what is in it.
 
     `counts` of an extraction: `predicted`, `found`; of a judgement: `predicted`, `matched`, `gold`, `gold_matched`; of
-    a labelling: `rows` and for each dimension how many labels are right. `usable` says whether there is a row at all.
+    a labelling: `rows` and for each dimension how many labels are right. `usable`: there is a row at all.
     """
 
     model: str
@@ -80,10 +80,8 @@ class Oracle:
         self._by_gold = {tuple((row.actor, row.belief) for row in one.shown_rows): one for one in self.records}
 
     def answer(self, body: Mapping[str, Any]) -> Served:
-        """The answer to a chat completion's body. Raises LookupError where it asks for nothing that the oracle
-        knows."""
-        model = body["model"]
-        structured = "response_format" in body
+        """Raises LookupError where a body asks for nothing that the oracle knows."""
+        model, structured = body["model"], "response_format" in body
         blocks = [text for _, text in _FENCED.findall(body["messages"][-1]["content"])]
         record = self._by_story.get(blocks[0].strip()) if blocks else None
         if record and len(blocks) == 1:
@@ -103,8 +101,7 @@ class Oracle:
     def extraction(self, record: Record, model: str, *, structured: bool = False) -> Served:
         skill, rng, shift = self._drawn(model, "extract", record)
         rows: list[tuple[str, str, str]] = []
-        found = 0
-        usable = rng.random() >= skill.unreadable
+        found, usable = 0, rng.random() >= skill.unreadable
         for at, row in enumerate(record.shown_rows if usable else ()):
             if rng.random() < skill.recall + shift:
                 rows.append((row.actor, REWORDED + row.belief, row.order))
@@ -117,14 +114,15 @@ class Oracle:
     def labelling(self, record: Record, model: str, *, structured: bool = False) -> Served:
         skill, rng, shift = self._drawn(model, "label", record)
         right: Counter[str] = Counter(dict.fromkeys(DIMENSIONS, 0))
+
+        def label(dimension: str, gold: str) -> str:
+            if rng.random() < skill.accuracy[dimension] + shift:
+                right[dimension] += 1
+                return gold
+            return rng.choice([value for value in DEFAULT_SCHEMA[dimension].values if value != gold])
+
         usable = rng.random() >= skill.unreadable
-        rows = []
-        for row in record.shown_rows if usable else ():
-            labels = [
-                _label(rng, name, gold, skill.accuracy[name] + shift, right)
-                for name, gold in zip(DIMENSIONS, row.labels, strict=True)
-            ]
-            rows.append(labels)
+        rows = [list(map(label, DIMENSIONS, row.labels)) for row in record.shown_rows if usable]
         text = _labelled(record.shown_rows, rows, structured) if usable else NOTHING
         return Served(model, "label", record.story_id, text, usable, {"rows": len(record.shown_rows), **right})
 
@@ -134,29 +132,16 @@ class Oracle:
         """Exact but for `misjudged`: a right row is one that some model made from a gold row of the same actor."""
         skill, rng, _ = self._drawn(model, "judge", record)
         gold = [(row.actor, row.belief) for row in record.shown_rows]
-        truly = [
-            [at for at, (a, b) in enumerate(gold) if (actor, belief) == (a, REWORDED + b)]
-            for actor, belief in predicted
-        ]
+        made = [(actor, REWORDED + belief) for actor, belief in gold]
+        truly = [[at for at, pair in enumerate(made) if pair == row] for row in predicted]
         told = [ids if rng.random() >= skill.misjudged else ([] if ids else [0]) for ids in truly]
         matched = [[at for at, ids in enumerate(truly) if one in ids] for one in range(len(gold))]
         wrong = [0] if predicted else []
         back = [ids if rng.random() >= skill.misjudged else ([] if ids else wrong) for ids in matched]
         written = _matches if structured else _counted
-        counts = {
-            "predicted": len(predicted),
-            "matched": sum(map(bool, told)),
-            "gold": len(gold),
-            "gold_matched": sum(map(bool, back)),
-        }
+        counts = {"predicted": len(predicted), "matched": sum(map(bool, told))}
+        counts |= {"gold": len(gold), "gold_matched": sum(map(bool, back))}
         return Served(model, "judge", record.story_id, written(predicted, told, gold, back), bool(predicted), counts)
-
-
-def _label(rng: Random, dimension: str, gold: str, chance: float, right: Counter) -> str:
-    if rng.random() < chance:
-        right[dimension] += 1
-        return gold
-    return rng.choice([value for value in DEFAULT_SCHEMA[dimension].values if value != gold])
 
 
 def _told(rows: Sequence[Sequence[str]], names: Sequence[str], header: Sequence[str], structured: bool) -> str:

@@ -15,18 +15,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class ModelServer:
-    """`with ModelServer(latency=0.2, answer="labels") as server:`; options are those of
-    tests.servers.settings.Settings.
+    """`with ModelServer(latency=0.2) as server:`; options are those of tests.servers.settings.Settings.
 
     `folder` keeps the log of paid calls and the batches; without it they go when the block ends. What was set by
-    `control` holds over a `restart`; rules with "times" start anew, and so do the counts of `stats`.
+    `control` holds over a `restart`.
     """
 
     def __init__(self, *, folder: Path | None = None, **options: Any) -> None:
         self._temporary = tempfile.TemporaryDirectory() if folder is None else None
         self.log = Path(self._temporary.name if self._temporary else folder) / "paid.jsonl"
-        self.options = options
-        self.port = 0
+        self.options, self.port = options, 0
         self._process: subprocess.Popen | None = None
 
     @property
@@ -37,14 +35,13 @@ class ModelServer:
     def pid(self) -> int:
         return self._process.pid
 
-    def start(self) -> ModelServer:
+    def __enter__(self) -> ModelServer:
         command = [sys.executable, "-m", "tests.servers.model_server", "--port", str(self.port), "--log", str(self.log)]
         for name, value in self.options.items():
             command += [f"--{name.replace('_', '-')}", value if isinstance(value, str) else json.dumps(value)]
-        # The server ends when its standard input closes: it does not outlive a test run that is killed.
-        self._process = subprocess.Popen(
-            [*command, "--until-stdin-closes"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        # The server ends when its standard input closes.
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe)
         line = self._process.stdout.readline()
         if not line.strip().isdigit():
             self.kill()
@@ -52,28 +49,22 @@ class ModelServer:
         self.port = int(line)
         return self
 
-    def kill(self) -> None:
-        """SIGKILL, at once; nothing where it does not run."""
-        if self._process is None:
-            return
-        self._process.kill()
-        self._process.wait()
-        self._process.stdin.close()
-        self._process.stdout.close()
-        self._process = None
-
-    def restart(self) -> ModelServer:
-        """The same port, log and batches."""
-        self.kill()
-        return self.start()
-
-    def __enter__(self) -> ModelServer:
-        return self.start()
-
     def __exit__(self, *_: object) -> None:
         self.kill()
         if self._temporary:
             self._temporary.cleanup()
+
+    def kill(self) -> None:
+        """SIGKILL, at once; nothing where it does not run."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def restart(self) -> ModelServer:
+        """The same port, log and batches."""
+        self.kill()
+        return self.__enter__()
 
     def control(self, **changes: Any) -> None:
         """Raises ValueError for a setting that there is not."""
@@ -81,7 +72,7 @@ class ModelServer:
         self.options.update(changes)
 
     def stats(self) -> dict:
-        """asked, paid, 429, modes {mode: calls}, in_flight, most_in_flight, cpu (seconds that the process has used)."""
+        """How many calls were asked, and how many answered with 429, which is their name."""
         return self._ask("/stats")
 
     def paid(self) -> list[dict]:

@@ -12,8 +12,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from rest_framework.test import APIClient
 
-from workers.models import Call, Endpoint, EndpointRateLimit, ItemState
+from tests.api.conftest import token_of
+from workers.models import Call, Endpoint, EndpointRateLimit, Item, ItemState
 from workers.providers.contract import Message, Request
 from workers.services import handlers, jobs
 from workers.services.handlers import JobHandler, Received
@@ -94,11 +96,25 @@ def start(trial):
 @pytest.fixture
 def run_worker():
     """Work everything off in this process: `run_worker()`."""
+    return lambda **options: Runner(**options).run()
 
-    def work(**options):
-        Runner(**options).run()
+
+@pytest.fixture
+def worked(start, run_worker):
+    """Makes a job and works everything off: `worked(endpoint, ["a", "b"])` is the job as it ended."""
+
+    def work(endpoint, keys, **fields):
+        job = start(endpoint, keys, **fields)
+        run_worker()
+        job.refresh_from_db()
+        return job
 
     return work
+
+
+def states(job) -> dict[str, int]:
+    """How many items of the job are in which state."""
+    return {state: count for state, count in Item.objects.filter(job=job).counts().items() if count}
 
 
 @pytest.fixture
@@ -129,6 +145,14 @@ def admin(cast, client):
 
 
 @pytest.fixture
+def admins_api(cast, admin) -> APIClient:
+    """The API with a token of the site admin."""
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Token {token_of(cast.charlie)}")
+    return client
+
+
+@pytest.fixture
 def page(admin):
     """The text of a page, blanks and line breaks as one blank: `page("workers:call", uid)`; keywords are its query."""
 
@@ -138,6 +162,19 @@ def page(admin):
         return re.sub(r"[ \n]+", " ", response.content.decode())
 
     return read
+
+
+@pytest.fixture
+def press(admin):
+    """The page after pressing a button of a job: `press(job, "resume", budget="20")`."""
+
+    def post(job, action: str, **fields: str) -> str:
+        response = admin.post(reverse("workers:job_action", args=[job.uid, action]), fields, follow=True)
+        assert response.redirect_chain == [(reverse("workers:job", args=[job.uid]), 302)]
+        job.refresh_from_db()
+        return response.content.decode()
+
+    return post
 
 
 @pytest.fixture

@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from django.db import connection
+
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 _PRELUDE = """
@@ -37,11 +41,13 @@ def start_process(script: str, *arguments: str, folder: Path, **environment: str
     kept = {name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "BROKER_URL")}
     settings = {"DJANGO_SETTINGS_MODULE": "config.settings", "CREDENCE_VAR": str(folder), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", _PRELUDE + script, *arguments]
-    return subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=kept | settings | {"DATABASE_URL": database_url()} | environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    environment = kept | settings | {"DATABASE_URL": database_url()} | environment
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=pipe, stderr=pipe, text=True)
+
+
+def until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)

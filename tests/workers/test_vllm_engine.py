@@ -1,21 +1,27 @@
-"""vLLM in the process: against a scripted engine always, against the real one where VLLM_PYTHON names a Python that has
-vLLM."""
+"""vLLM in the process against a scripted engine; where VLLM_PYTHON names a Python that has vLLM, against the real one,
+and what its server does with the fields of a request."""
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.request import urlopen
 
+import openai
 import pytest
 
 from core.texts import canonical
+from tests.chaos.site import free_port
 from workers.providers.contract import Completion, Message, Request, Spec, Stop
 from workers.providers.errors import Overloaded, Rejected, Unreadable
+from workers.providers.vllm.backend import VllmBackend
 from workers.providers.vllm_engine import backend as vllm_engine
 from workers.providers.vllm_engine import gpu
 from workers.providers.vllm_engine.backend import VllmEngine
@@ -23,6 +29,7 @@ from workers.providers.vllm_engine.gpu import GIB, Gpu, Memory, ModelConfig, mem
 
 ROOT = Path(__file__).parents[2]
 VLLM_PYTHON = os.environ.get("VLLM_PYTHON", "")
+ON_CPU = {"VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"} | os.environ
 SCHEMA = {"type": "object", "properties": {"truth": {"enum": ["True", "False"]}}, "required": ["truth"]}
 
 
@@ -77,14 +84,17 @@ class ScriptedEngine:
         self.closed += 1
 
 
+def engine_of(load=lambda spec: ScriptedEngine(), **spec) -> VllmEngine:
+    return VllmEngine(Spec("vllm-engine", "tiny", **spec), load=load)
+
+
 @pytest.fixture
-def engine():
-    return VllmEngine(Spec("vllm-engine", "tiny"), load=lambda spec: ScriptedEngine())
+def engine() -> VllmEngine:
+    return engine_of()
 
 
-def asked(engine, *texts, **fields):
-    fields = {"max_tokens": 10, **fields}
-    return [engine.body(Request((Message("user", text),), **fields)) for text in texts]
+def asked(engine, *texts):
+    return [engine.body(Request((Message("user", text),), max_tokens=10)) for text in texts]
 
 
 def test_the_body_says_all_that_shapes_an_answer(engine):
@@ -93,28 +103,25 @@ def test_the_body_says_all_that_shapes_an_answer(engine):
     common = {"model": "tiny", "messages": messages, "max_tokens": 5, "temperature": 0.0, "seed": 3}
     assert engine.body(request) == common | {"schema": SCHEMA}
     assert canonical(engine.body(request)) == canonical(engine.body(request))
-    options = {"dtype": "float16", "quantization": "fp8", "gpu_memory_utilization": 0.5}
-    other = VllmEngine(Spec("vllm-engine", "tiny", json_schema=False, options=options), load=lambda spec: None)
+    other = engine_of(
+        json_schema=False, options={"dtype": "float16", "quantization": "fp8", "gpu_memory_utilization": 0.5}
+    )
     assert other.body(request) == common | {"engine": {"dtype": "float16", "quantization": "fp8"}}
 
 
-def test_an_answer_becomes_a_completion(engine):
+def test_answers_are_completions_in_the_order_of_the_questions(engine):
     (answer,) = engine.complete_many(asked(engine, "let me see </think> yes it is"))
     assert (answer.text, answer.reasoning, answer.stop, answer.model) == (" YES IT IS", "LET ME SEE ", Stop.END, "tiny")
     # seven words, of which the first four end with the mark
     assert (answer.usage.input, answer.usage.cached, answer.usage.output, answer.usage.reasoning) == (7, 4, 7, 4)
-
-
-def test_answers_come_in_the_order_of_the_questions_and_equal_beginnings_are_asked_together(engine):
     texts = ["b two", "a two", "b one", "a one"]
     answers = engine.complete_many(asked(engine, *texts))
-    assert engine.engine.lists == [["a one", "a two", "b one", "b two"]]
+    assert engine.engine.lists[1:] == [["a one", "a two", "b one", "b two"]], "equal beginnings are asked together"
     assert [answer.text for answer in answers] == [text.upper() for text in texts]
     assert engine.complete_many([]) == []
-    bodies = [body | {"seed": at} for at, body in enumerate(asked(engine, "b", "a", "a", "a"))]
     seeds = []
     engine.engine.params = lambda body: seeds.append(body["seed"]) or body
-    engine.complete_many(bodies)
+    engine.complete_many([body | {"seed": at} for at, body in enumerate(asked(engine, "b", "a", "a", "a"))])
     assert seeds == [1, 2, 3, 0], "equal questions keep their order"
 
 
@@ -161,46 +168,36 @@ def test_what_the_engine_cannot_take_fails_alone(engine):
         assert "an empty conversation" in str(answers[at]) or odd != {"messages": []}  # it has no template
 
 
-def test_a_broken_engine_fails_all_and_is_loaded_anew():
+def test_a_broken_engine_fails_all_and_is_loaded_anew(engine):
     loads = []
-    engine = VllmEngine(Spec("vllm-engine", "tiny"), load=lambda spec: loads.append(ScriptedEngine()) or loads[-1])
-    answers = engine.complete_many(asked(engine, "a", "crash", "b"))
+    breaking = engine_of(lambda spec: loads.append(ScriptedEngine()) or loads[-1])
+    answers = breaking.complete_many(asked(breaking, "a", "crash", "b"))
     assert [type(answer) for answer in answers] == [Overloaded] * 3
     assert "OSError: CUDA error: out of memory" in str(answers[0])
     assert (len(loads), loads[0].closed) == (1, 1)
-    assert engine.complete_many(asked(engine, "a"))[0].text == "A"
-    assert len(loads) == 2
+    assert breaking.complete_many(asked(breaking, "a"))[0].text == "A" and len(loads) == 2
+    scripted = engine.engine
+    scripted.chat = lambda *args, **how: []  # it loses answers
+    assert [type(answer) for answer in engine.complete_many(asked(engine, "a", "b"))] == [Overloaded] * 2
+    engine.close()
+    engine.close()
+    assert scripted.closed == 1
 
 
-def test_options_that_cannot_work_are_refused():
+def test_what_cannot_be_loaded_is_refused_with_the_reason(monkeypatch):
     for options, sentence in (
         ({"dtypes": "float16"}, "There is no option 'dtypes'"),
         ({"tensor_parallel_size": True}, "tensor_parallel_size wants int, not True"),
         ({"enforce_eager": "yes"}, "enforce_eager wants bool, not 'yes'"),
     ):
         with pytest.raises(Rejected, match=sentence):
-            VllmEngine(Spec("vllm-engine", "tiny", options=options), load=lambda spec: ScriptedEngine())
-
-
-def test_an_engine_that_loses_answers_fails_all_and_is_closed_once(engine):
-    scripted = engine.engine
-    engine.close()
-    engine.close()
-    assert scripted.closed == 1
-    engine = VllmEngine(Spec("vllm-engine", "tiny"), load=lambda spec: ScriptedEngine())
-    engine.engine._output, engine.engine.chat = None, lambda *args, **how: []
-    assert [type(answer) for answer in engine.complete_many(asked(engine, "a", "b"))] == [Overloaded] * 2
-
-
-def test_without_vllm_one_sentence_says_how_to_install_it(monkeypatch):
+            engine_of(options=options)
     monkeypatch.setitem(sys.modules, "vllm", None)
     monkeypatch.setenv("VLLM_WORKER_MULTIPROC_METHOD", "fork")
     with pytest.raises(Rejected, match="uv pip install 'vllm"):
         VllmEngine(Spec("vllm-engine", "tiny"))
     assert os.environ["VLLM_WORKER_MULTIPROC_METHOD"] == "spawn"
 
-
-def test_a_model_that_cannot_be_loaded_is_refused_with_the_reason(monkeypatch):
     def fail(**settings):
         raise RuntimeError("no such\nmodel")
 
@@ -210,15 +207,10 @@ def test_a_model_that_cannot_be_loaded_is_refused_with_the_reason(monkeypatch):
 
 
 def test_the_models_own_sampling_settings_are_never_taken():
-    spec = Spec("vllm-engine", "tiny", revision="abc", options={"dtype": "float16", "max_model_len": 99})
-    assert vllm_engine.settings_of(spec) == {
-        "model": "tiny",
-        "revision": "abc",
-        "dtype": "float16",
-        "max_model_len": 99,
-        "generation_config": "vllm",
-        "structured_outputs_config": {"backend": "guidance"},
-    }
+    options = {"dtype": "float16", "max_model_len": 99}
+    own = {"generation_config": "vllm", "structured_outputs_config": {"backend": "guidance"}}
+    spec = Spec("vllm-engine", "tiny", revision="abc", options=options)
+    assert vllm_engine.settings_of(spec) == {"model": "tiny", "revision": "abc"} | options | own
 
 
 CONFIG = {
@@ -235,8 +227,12 @@ CONFIG = {
 WEIGHTS = 16_060_522_496
 
 
+def needed(config: dict | None = None, dtype: str = "auto", **given) -> Memory:
+    return memory_needed(ModelConfig.of(CONFIG | (config or {})), WEIGHTS, dtype, **given)
+
+
 def test_memory_by_hand():
-    memory = memory_needed(ModelConfig.of(CONFIG), WEIGHTS)
+    memory = needed()
     assert memory.weights == WEIGHTS
     # a token keeps key and value of 8 heads of 4096 / 32 = 128 numbers in 32 layers: 2·32·8·128·2 bytes = 128 KiB; 8192
     # of them
@@ -244,19 +240,16 @@ def test_memory_by_hand():
     # 8192 tokens · (4·4096 + 3·14336) · 2 bytes = 973,078,528; logits 2·256·128256·4 = 262,668,288
     assert memory.activations == 973_078_528 + 262_668_288
     assert memory.total == WEIGHTS + GIB + 1_235_746_816 + GIB
-
-
-def test_memory_of_two_gpus_and_of_a_shorter_context():
-    memory = memory_needed(ModelConfig.of(CONFIG), WEIGHTS, tensor_parallel_size=2, max_model_len=4096)
-    # half the weights, half the heads, half the length; the residual stream stays whole: 8192·(16384 + 3·7168)·2 +
-    # logits
+    # of two GPUs and a shorter context half the weights, half the heads, half the length; the residual stream stays
+    # whole: 8192·(16384 + 3·7168)·2 + logits
+    memory = needed(tensor_parallel_size=2, max_model_len=4096)
     assert (memory.weights, memory.kv_cache) == (WEIGHTS // 2, GIB // 4)
     assert memory.activations == 8192 * 37888 * 2 + 262_668_288
     # sixteen GPUs share eight heads: each keeps one whole
-    assert memory_needed(ModelConfig.of(CONFIG), WEIGHTS, tensor_parallel_size=16).kv_cache == GIB // 8
-
-
-def test_weights_in_memory_by_hand():
+    assert needed(tensor_parallel_size=16).kv_cache == GIB // 8
+    # latent attention keeps one vector a layer: 32 layers · (512 + 64) numbers · 2 bytes · 8192 tokens on every GPU
+    latent = {"kv_lora_rank": 512, "qk_rope_head_dim": 64}
+    assert needed(latent, tensor_parallel_size=4).kv_cache == 32 * 576 * 2 * 8192
     for config, dtype, quantization, weights in [
         # four bytes in the files, two in memory, unless four are asked for
         ({"dtype": "float32"}, "auto", None, WEIGHTS / 2),
@@ -269,18 +262,11 @@ def test_weights_in_memory_by_hand():
         # … or 4.5 bits: 9/16 byte
         ({}, "auto", "bitsandbytes", 2 * 1_050_673_152 + 6_979_588_096 * 9 / 16),
     ]:
-        assert (
-            memory_needed(ModelConfig.of(CONFIG | config), WEIGHTS, dtype, quantization=quantization).weights == weights
-        )
-
-
-def test_latent_attention_keeps_one_vector_a_layer():
-    # 32 layers · (512 + 64) numbers · 2 bytes · 8192 tokens, whole on every GPU
-    config = CONFIG | {"kv_lora_rank": 512, "qk_rope_head_dim": 64}
-    assert memory_needed(ModelConfig.of(config), WEIGHTS, tensor_parallel_size=4).kv_cache == 32 * 576 * 2 * 8192
+        assert needed(config, dtype, quantization=quantization).weights == weights
 
 
 def test_the_verdict_is_one_sentence():
+    memory = Memory(weights=16 * GIB, kv_cache=2 * GIB, activations=GIB, overhead=GIB)
     for gpus, count, sentence in [
         ([], 1, "wants 1 GPU, and no GPU is visible"),
         ([Gpu(80 * GIB, 80 * GIB)], 2, "wants 2 GPUs, and only 1 GPU is visible"),
@@ -290,12 +276,11 @@ def test_the_verdict_is_one_sentence():
         # 0.9 · 80 = 72 are taken at once, 30 are free
         ([Gpu(80 * GIB, 80 * GIB), Gpu(30 * GIB, 80 * GIB)], 2, "GPU 1 has only 30.0 GiB free of the 72.0 GiB"),
     ]:
-        memory = Memory(weights=16 * GIB, kv_cache=2 * GIB, activations=GIB, overhead=GIB)
         text = verdict(memory, gpus, count=count, utilization=0.9)
         assert sentence in text and text.endswith(".")
 
 
-def test_the_size_of_the_files(tmp_path, monkeypatch):
+def test_whether_it_fits_is_said_by_the_size_of_the_files(tmp_path, monkeypatch):
     (tmp_path / "config.json").write_text(json.dumps(CONFIG))
     assert gpu.read_model(str(tmp_path)) is None
     (tmp_path / "pytorch_model.bin").write_bytes(b"x" * 7)
@@ -305,57 +290,114 @@ def test_the_size_of_the_files(tmp_path, monkeypatch):
     assert gpu.read_model(str(tmp_path)) == (ModelConfig.of(CONFIG), 30)
     (tmp_path / "model.safetensors.index.json").write_text('{"metadata": {"total_size": 16060522496}}')
     assert gpu.read_model(str(tmp_path)) == (ModelConfig.of(CONFIG), WEIGHTS)
-    monkeypatch.setattr(gpu, "visible_gpus", lambda: [Gpu(24 * GIB, 24 * GIB)])
-    # weights 14.96 + cache 1 + activations 1.15 + overhead 1 = 18.1 of 0.92 · 24 = 22.1
-    assert gpu.fits(Spec("vllm-engine", str(tmp_path))) == (
-        "The model needs about 18.1 GiB on each GPU (15.0 of them weights) of the 22.1 GiB that the engine "
-        "may take: it fits."
-    )
-
-
-def test_a_large_gpu_takes_larger_steps(tmp_path, monkeypatch):
-    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
-    (tmp_path / "model.safetensors.index.json").write_text('{"metadata": {"total_size": 16060522496}}')
     spec = Spec("vllm-engine", str(tmp_path))
-    # 16384 · (4·4096 + 3·14336) · 2 bytes = 1,946,157,056; logits 2·1024·128256·4 = 1,050,673,152: 2.8 GiB, not 1.15
+    # weights 14.96 + cache 1 + activations 1.15 + overhead 1 = 18.1 of 0.92 · 24 = 22.1
+    monkeypatch.setattr(gpu, "visible_gpus", lambda: [Gpu(24 * GIB, 24 * GIB)])
+    told = "The model needs about 18.1 GiB on each GPU (15.0 of them weights) of the 22.1 GiB that the engine may take:"
+    assert gpu.fits(spec) == f"{told} it fits."
+    # a large GPU takes larger steps: 16384 · (4·4096 + 3·14336) · 2 bytes = 1,946,157,056; logits 2·1024·128256·4 =
+    # 1,050,673,152: 2.8 GiB, not 1.15
     for total, needed in [(70 * GIB - 1, "18.1"), (70 * GIB, "19.7")]:
         monkeypatch.setattr(gpu, "visible_gpus", lambda total=total: [Gpu(total, total), Gpu(24 * GIB, 24 * GIB)])
         assert gpu.fits(spec).startswith(f"The model needs about {needed} GiB on each GPU (15.0 of them weights)")
 
 
-@pytest.mark.slow
-@pytest.mark.xdist_group("vllm")
-@pytest.mark.skipif(not VLLM_PYTHON, reason="set VLLM_PYTHON to a Python that has vLLM")
+# --- the real one
+
+
+def of_the_real_one(test):
+    needs = pytest.mark.skipif(not VLLM_PYTHON, reason="set VLLM_PYTHON to a Python that has vLLM")
+    return pytest.mark.slow(pytest.mark.xdist_group("vllm")(needs(test)))
+
+
+@of_the_real_one
 def test_the_real_engine(tmp_path):
-    defaults = {"VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}
-    ran = subprocess.run(
-        [VLLM_PYTHON, "-m", "tests.workers.tiny_model", str(tmp_path), "--drive"],
-        cwd=ROOT,
-        env=defaults | os.environ,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    command = [VLLM_PYTHON, "-m", "tests.workers.tiny_model", str(tmp_path), "--drive"]
+    ran = subprocess.run(command, cwd=ROOT, env=ON_CPU, capture_output=True, text=True, timeout=600)
     assert ran.returncode == 0, ran.stderr[-3000:]
     report = json.loads(next(line for line in ran.stdout.splitlines() if line.startswith('{"load_seconds"')))
     print({name: report[name] for name in ("load_seconds", "tokens_a_second")})
-    for answer in report["answers"]:
-        if answer["stop"] == "end":
-            judgement = json.loads(answer["text"])
-            assert (
-                judgement["truth"] in ("True", "False", "Unknown")
-                and 1 <= judgement["sure"] <= 7
-                and len(judgement["why"]) <= 40
-            )
-    assert sum(answer["stop"] == "end" for answer in report["answers"]) >= 32
+    ended = [json.loads(answer["text"]) for answer in report["answers"] if answer["stop"] == "end"]
+    assert len(ended) >= 32
+    for judgement in ended:
+        assert judgement["truth"] in ("True", "False", "Unknown")
+        assert 1 <= judgement["sure"] <= 7 and len(judgement["why"]) <= 40
     # every question has its own length: the lengths tell whether the answers came back in the questions' order
     assert len(set(report["prompt_tokens"])) > 32
     assert [answer["input"] for answer in report["answers"]] == report["prompt_tokens"]
-    assert [problem.split(":")[0] for problem in report["odd"]] == [
-        "Completion",
-        "Rejected",
-        "Rejected",
-        "Rejected",
-        "Completion",
-    ]
+    kinds = [problem.split(":")[0] for problem in report["odd"]]
+    assert kinds == ["Completion", "Rejected", "Rejected", "Rejected", "Completion"]
     assert min(report["tokens_a_second"].values()) > 0
+
+
+LABELS = ["True", "False", "Unknown"]
+TRUTH = {"truth": {"type": "string", "enum": LABELS}}
+HELD = {"type": "object", "properties": TRUTH, "required": ["truth"], "additionalProperties": False}
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """The base URL of a server that holds the tiny model; prints how long it took to start."""
+    folder = tmp_path_factory.mktemp("vllm")
+    model, port, log = str(folder / "tiny"), free_port(), folder / "log"
+    subprocess.run([VLLM_PYTHON, "-m", "tests.workers.tiny_model", model], cwd=ROOT, env=ON_CPU, check=True)
+    options = f"--model {model} --served-model-name tiny --port {port} --host 127.0.0.1 --enforce-eager"
+    command = [VLLM_PYTHON, "-m", "vllm.entrypoints.openai.api_server", *options.split()]
+    command += ["--generation-config", "vllm", "--structured-outputs-config", '{"backend": "guidance"}']
+    started = time.monotonic()
+    with log.open("wb") as out:
+        server = subprocess.Popen(command, env=ON_CPU, stdout=out, stderr=out)
+        try:
+            while not _answers(f"http://127.0.0.1:{port}/health"):
+                if server.poll() is not None or time.monotonic() > started + 300:
+                    pytest.fail(f"The server did not start: {log.read_text(errors='replace')[-3000:]}")
+                time.sleep(0.5)
+            print(f"The server started in {time.monotonic() - started:.0f} s.")
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            server.terminate()
+            server.wait(60)
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urlopen(url, timeout=5) as answer:
+            return answer.status == 200
+    except OSError:  # not listening yet
+        return False
+
+
+@of_the_real_one
+def test_schemas_and_structured_outputs_are_honoured_and_guided_json_is_ignored(address):
+    asking = {"model": "tiny", "messages": [{"role": "user", "content": "Is it in the box?"}], "temperature": 0.0}
+    with openai.OpenAI(base_url=address, api_key="none", max_retries=0, timeout=120) as client:
+
+        def ask(**fields) -> str:
+            return client.chat.completions.create(**asking, max_tokens=60, **fields).choices[0].message.content
+
+        described = {"name": "answer", "schema": HELD, "strict": True}
+        text = ask(response_format={"type": "json_schema", "json_schema": described})
+        assert json.loads(text)["truth"] in LABELS
+        assert ask(extra_body={"structured_outputs": {"choice": LABELS}}) in LABELS
+        free = ask()
+        with pytest.raises(ValueError):
+            json.loads(free)  # random weights: without a constraint no JSON
+        assert ask(extra_body={"guided_json": HELD}) == free
+
+
+@of_the_real_one
+def test_the_backend_gets_an_answer_by_the_schema(address):
+    async def ask(question: str):
+        backend = VllmBackend(Spec("vllm", "tiny", base_url=address))
+        try:
+            request = Request((Message("user", question),), max_tokens=60, schema=HELD)
+            return await backend.complete(backend.body(request), timeout=120, call="1")
+        finally:
+            await backend.aclose()
+
+    completion = asyncio.run(ask("Is it in the box?"))
+    assert json.loads(completion.text)["truth"] in LABELS
+    assert completion.stop == Stop.END and completion.usage.input > 0 < completion.usage.output
+    # the model takes 2,048 tokens
+    with pytest.raises(Rejected, match="HTTP 400"):
+        asyncio.run(ask("x " * 2048))

@@ -1,4 +1,4 @@
-"""Texts that look like a key are told from the names and ids that models have."""
+"""What headers say of limits; and texts that look like a key are told from the names and ids that models have."""
 
 from __future__ import annotations
 
@@ -33,125 +33,79 @@ def test_retry_after_in_seconds_milliseconds_or_as_a_date():
         ({"retry-after": "later"}, None),
         ({"retry-after-ms": "soon"}, None),
     ]:
-        assert retry_after(headers, now=NOW) == expected
+        assert retry_after(headers, now=NOW) == expected, headers
 
 
 def test_the_time_until_a_count_resets():
-    for text, expected in [
-        # OpenAI
-        ("1s", 1.0),
-        ("20ms", 0.02),
-        ("6m0s", 360.0),
-        ("1m30.5s", 90.5),
-        ("1h2m3s", 3723.0),
-        ("1d", 86400.0),
-        ("12", 12.0),
-        ("-12", 0.0),
-        # Anthropic
-        ("2026-10-21T07:28:30Z", 30.0),
-        ("2026-10-21T09:29:00.500+02:00", 60.5),
-        ("2026-10-21T07:20:00Z", 0.0),
-        # neither
-        ("2026-10-21T07:28:30", None),
-        ("soon", None),
-        ("nan", None),
-        ("", None),
-        (None, None),
-    ]:
-        assert seconds(text, now=NOW) == pytest.approx(expected)
+    openai = ["1s", "20ms", "6m0s", "1m30.5s", "1h2m3s", "1d", "12", "-12"]
+    assert [seconds(text, now=NOW) for text in openai] == pytest.approx([1, 0.02, 360, 90.5, 3723, 86400, 12, 0])
+    anthropic = ["2026-10-21T07:28:30Z", "2026-10-21T09:29:00.500+02:00", "2026-10-21T07:20:00Z"]
+    assert [seconds(text, now=NOW) for text in anthropic] == pytest.approx([30, 60.5, 0])
+    for neither in ("2026-10-21T07:28:30", "soon", "nan", "", None):
+        assert seconds(neither, now=NOW) is None
 
 
-def test_limits_as_openai_says_them():
-    for provider in ["openai", "vllm"]:
-        headers = {
-            "x-ratelimit-limit-requests": "500",
-            "x-ratelimit-remaining-requests": "499",
-            "x-ratelimit-reset-requests": "120ms",
-            "x-ratelimit-limit-tokens": "30000",
-        }
-        assert registry.find(provider).request_limits(headers) == (500.0, 499.0, 0.12)
-
-
-def test_limits_as_anthropic_says_them():
-    headers = {
+def test_limits_as_providers_say_them():
+    openai = {
+        "x-ratelimit-limit-requests": "500",
+        "x-ratelimit-remaining-requests": "499",
+        "x-ratelimit-reset-requests": "120ms",
+        "x-ratelimit-limit-tokens": "30000",
+    }
+    anthropic = {
         "anthropic-ratelimit-requests-limit": "50",
         "anthropic-ratelimit-requests-remaining": "0",
         "anthropic-ratelimit-requests-reset": "2001-01-01T00:00:00Z",
     }
-    assert registry.find("anthropic").request_limits(headers) == (50.0, 0.0, 0.0)
+    for provider, headers, limits in [
+        ("openai", openai, (500.0, 499.0, 0.12)),
+        ("vllm", openai, (500.0, 499.0, 0.12)),
+        ("anthropic", anthropic, (50.0, 0.0, 0.0)),
+        *(("openai", {"x-ratelimit-limit-requests": odd}, (None, None, None)) for odd in ("many", "inf", "nan")),
+    ]:
+        assert registry.find(provider).request_limits(headers) == limits
+    for provider in registry.registered():  # what a description did not keep could never lower the rate
+        if rate := provider.rate_headers:
+            headers = {rate.limit: "60", rate.remaining: "0", rate.reset: "2s"}
+            assert provider.request_limits(provider.kept_headers(headers)) == (60.0, 0.0, 2.0)
 
 
-def test_limits_that_cannot_be_read():
-    for limit in ["many", "inf", "nan"]:
-        assert registry.find("openai").request_limits({"x-ratelimit-limit-requests": limit}) == (None, None, None)
-
-
-def test_only_what_matters_is_kept():
+def test_only_headers_that_matter_are_kept():
+    rates = {"X-RateLimit-Limit-Tokens": "1", "Anthropic-RateLimit-Tokens-Limit": "2"}
+    headers = rates | {"Request-Id": "r", "Set-Cookie": "secret", "Authorization": "Bearer k"}
     for provider, rate in [
         ("openai", {"x-ratelimit-limit-tokens": "1"}),
         ("anthropic", {"anthropic-ratelimit-tokens-limit": "2"}),
         ("scripted", {}),
         ("gone", {}),
     ]:
-        headers = {
-            "X-RateLimit-Limit-Tokens": "1", "Anthropic-RateLimit-Tokens-Limit": "2", "Request-Id": "r",
-            "Set-Cookie": "secret", "Authorization": "Bearer k",
-        }  # fmt: skip
         assert registry.find(provider).kept_headers(headers) == rate | {"request-id": "r"}
 
 
-def test_a_description_keeps_the_headers_that_it_reads():
-    """What is not kept could never lower the rate."""
-    for provider in registry.registered():
-        if rate := provider.rate_headers:
-            headers = {rate.limit: "60", rate.remaining: "0", rate.reset: "2s"}
-            assert provider.request_limits(provider.kept_headers(headers)) == (60.0, 0.0, 2.0)
+KEYS = """
+    sk-a1B2c3D4e5 sk-proj-0123456789abcdef0123 sk-ant-api03-Zx9Kq2Lm7Np4Rt6Vw8Yb hf_a1B2c3D4 gsk_0a1b2c3d4e5f6a7b8c9d
+    AIzaSyA-1234567890abcdefghijk 0123456789abcdef0123456789abcdef
+"""
+NO_KEYS = """
+    gpt-4o-mini-2024-07-18 claude-3-5-sonnet-20241022 meta-llama/Meta-Llama-3.1-405B-Instruct-FP8
+    deepseek-ai/DeepSeek-R1-Distill-Qwen-32B TheBloke/OpenHermes-2.5-Mistral-7B-GPTQ NousHermes2Mixtral8x7BInstruct
+    ft:gpt-4o-mini-2024-07-18:my-org::AbC12dEf sk-learn hf_transfer hf_mistral7b task-sk-2
+    123e4567-e89b-12d3-a456-426614174000
+"""
 
 
-def test_a_key():
-    for text in [
-        "sk-a1B2c3D4e5",
-        "sk-proj-0123456789abcdef0123",
-        "sk-ant-api03-Zx9Kq2Lm7Np4Rt6Vw8Yb",
-        "hf_a1B2c3D4",
-        "gsk_0a1b2c3d4e5f6a7b8c9d",
-        "AIzaSyA-1234567890abcdefghijk",
-        "0123456789abcdef0123456789abcdef",
-        "Bearer sk-a1B2c3D4e5",
-        {"headers": [{"Authorization": "Bearer hf_a1B2c3D4"}]},
-        {"sk-a1B2c3D4e5": True},
-    ]:
-        assert looks_like_key(text)
-
-
-def test_no_key():
-    for text in [
-        "",
-        "gpt-4o-mini-2024-07-18",
-        "claude-3-5-sonnet-20241022",
-        "meta-llama/Meta-Llama-3.1-405B-Instruct-FP8",
-        "deepseek-ai/DeepSeek-R1-Distill-Qwen-32B",
-        "TheBloke/OpenHermes-2.5-Mistral-7B-GPTQ",
-        "NousHermes2Mixtral8x7BInstruct",
-        "ft:gpt-4o-mini-2024-07-18:my-org::AbC12dEf",
-        "sk-learn",
-        "hf_transfer",
-        "hf_mistral7b",
-        "task-sk-2",
-        hashlib.sha1(b"weights").hexdigest(),
-        hashlib.sha256(b"weights").hexdigest(),
-        "123e4567-e89b-12d3-a456-426614174000",
-        {"extra_body": {"chat_template_kwargs": {"enable_thinking": False}, "top_k": 20}},
-    ]:
-        assert not looks_like_key(text)
-
-
-def test_nearly_every_random_token_is_seen():
+def test_a_key_is_told_from_names_and_digests():
+    nested = {"headers": [{"Authorization": "Bearer hf_a1B2c3D4"}]}
+    for text in (*KEYS.split(), "Bearer sk-a1B2c3D4e5", nested, {"sk-a1B2c3D4e5": True}):
+        assert looks_like_key(text), text
+    digests = [hashlib.new(name, b"weights").hexdigest() for name in ("sha1", "sha256")]
+    ordinary = {"extra_body": {"chat_template_kwargs": {"enable_thinking": False}, "top_k": 20}}
+    for text in (*NO_KEYS.split(), "", *digests, ordinary):
+        assert not looks_like_key(text), text
     # 36 neighbours, each of another kind with 1 - (26² + 26² + 10²) / 62² = 0.62: to fall to 0.4 takes 2.7 standard
     # deviations
     noise = random.Random(1)
-    letters = string.ascii_letters + string.digits
-    tokens = ["".join(noise.choices(letters, k=37)) for _ in range(1000)]
+    tokens = ["".join(noise.choices(string.ascii_letters + string.digits, k=37)) for _ in range(1000)]
     assert sum(map(looks_like_key, tokens)) >= 985
     assert looks_like_key(base64.urlsafe_b64encode(noise.randbytes(48)).decode().replace("-", "0").replace("_", "1"))
 

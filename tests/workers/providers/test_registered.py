@@ -15,23 +15,22 @@ from django.core.management import CommandError, call_command
 from django.forms.models import model_to_dict
 from django.urls import reverse
 
-from tests.servers.odd import Odd, OddServer
+from tests.servers.odd import GOOD, Odd, OddServer
+from tests.workers.conftest import states
 from workers.forms.endpoints import EndpointForm
-from workers.models import Call, Endpoint, EndpointRateLimit, Item, Job
+from workers.models import Call, Endpoint, EndpointRateLimit
 from workers.providers import registry
 from workers.providers.contract import Message, Request, Spec
 from workers.providers.description import Provider
 from workers.providers.errors import BackendError, Overloaded, RefusedSetting, Rejected, WrongAddress
 from workers.providers.statuses import of_error_in_answer, of_status
-from workers.services.endpoints import try_endpoint
+from workers.services.endpoints import save_endpoint, try_endpoint
 from workers.services.planning import key_of
 
-ROOT = Path(__file__).parents[3]
 NAMES = registry.names()
 GONE = f"There is no provider 'gone' here; there are {', '.join(NAMES)}. Its models can be read, but not asked."
 SPOKEN = {"openai", "anthropic", "vllm", "baseline", "scripted"}
 """Those whose protocol the server of this test speaks, and those that ask no server."""
-SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 
 
 def model_of(about: Provider) -> str:
@@ -47,11 +46,8 @@ def typed(about: Provider) -> dict[str, str]:
     """What a person sends who fills in only what a new form of the provider leaves empty."""
     form = EndpointForm(instance=None, initial=dict(about.defaults), provider=about.name)
     values = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
-    values = {
-        name: "on" if value is True else str(value)
-        for name, value in values.items()
-        if value is not None and value is not False
-    }
+    filled = {name: value for name, value in values.items() if value is not None and value is not False}
+    values = {name: "on" if value is True else str(value) for name, value in filled.items()}
     return values | {"options": "{}", "name": "small", "model": model_of(about)} | address_of(about)
 
 
@@ -72,8 +68,8 @@ def test_form_command_and_api_register_the_same_and_pages_show_it(name, admin, a
     call_command("add_endpoint", "by-command", f"--provider={name}", f"--model={model_of(about)}", *address)
     body = {"name": "by-api", "provider": name, "model": model_of(about)} | address_of(about)
     assert admins_api.post("/api/v1/endpoints/", body, format="json").status_code == 201
-    rows = [model_to_dict(endpoint, exclude=["id", "name"]) for endpoint in Endpoint.objects.order_by("name")]
-    assert rows[0] | {"created_by": ""} == rows[1] | {"created_by": ""} == rows[2] | {"created_by": ""}
+    rows = [model_to_dict(endpoint, exclude=["id", "name", "created_by"]) for endpoint in Endpoint.objects.all()]
+    assert rows[0] == rows[1] == rows[2]
     assert all(endpoint.prices.are_known is not about.hosted for endpoint in Endpoint.objects.all())
     assert EndpointRateLimit.objects.count() == 3
 
@@ -90,20 +86,19 @@ def test_the_description_of_the_api_and_the_commands_help_list_it(admins_api, ca
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("name", NAMES)
-def test_it_is_tried_and_says_what_came_back(name, make_endpoint, page):
+def test_it_is_tried_and_says_what_came_back(make_endpoint, page):
     """Where no model answers, as none does that a worker would have to hold itself, a sentence says so."""
-    about = registry.find(name)
-    choice = {"message": {"content": "Yes."}, "finish_reason": "stop"}
-    answer = {"choices": [choice], "content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn"}
-    with OddServer(lambda *_: Odd(body=json.dumps(answer).encode())) as server:
-        address = {} if "base_url" in about.left_out else {"base_url": server.url}
-        endpoint = make_endpoint(name, name="small", model=model_of(about), json_schema=False, **address)
-        tried = try_endpoint(endpoint=endpoint)
-        assert (server.asked > 0) is bool(address)
-    assert tried["ok"] is (name in SPOKEN) or name not in {*SPOKEN, "vllm-engine"}, tried
-    assert tried["said"] and tried["said"] in unescape(page("workers:tried", "small"))
-    assert ("answers" if tried["ok"] else "fails") in page("workers:endpoints")
+    for name in NAMES:
+        about = registry.find(name)
+        with OddServer(Odd(body=GOOD)) as server:
+            address = {} if "base_url" in about.left_out else {"base_url": server.url}
+            endpoint = make_endpoint(name, name=name, model=model_of(about), json_schema=False, **address)
+            tried = try_endpoint(endpoint=endpoint)
+            assert (server.asked > 0) is bool(address), name
+        assert tried["ok"] is (name in SPOKEN) or name not in {*SPOKEN, "vllm-engine"}, tried
+        assert tried["said"] and tried["said"] in unescape(page("workers:tried", name))
+        assert ("answers" if tried["ok"] else "fails") in page("workers:endpoints")
+        endpoint.delete()
 
 
 def test_what_it_says_of_fields_is_about_fields():
@@ -129,18 +124,15 @@ SETTINGS = {
     "vllm": {"base_url": "http://h/v1"},
     "anthropic": {"sets_temperature": False, "options": {"cache": True, "effort": "low"}},
 }
-LABEL = {
-    "kind": "label",
-    "rows": [{"id": 1, "actor": "Ines", "belief": "It is here"}],
-    "dimensions": {"truth": ["True", "False"]},
-    "counts": {},
-}
+ROW = {"id": 1, "actor": "Ines", "belief": "It is here"}
+LABEL = {"kind": "label", "rows": [ROW], "dimensions": {"truth": ["True", "False"]}, "counts": {}}
 TASKS = {
     "majority": LABEL,
     "random": LABEL,
     "omniscient": {"kind": "extract", "story": "Ines counts."},
     "lexical-judge": {"kind": "judge", "predictions": [["Ines", "a"]], "gold": [["Ines", "a"]]},
 }
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 
 
 def test_answers_of_a_ledger_are_found_again():
@@ -153,73 +145,53 @@ def test_answers_of_a_ledger_are_found_again():
             messages = (Message("system", "Be brief."), Message("user", "Why?"))
             request = Request(messages, max_tokens=50, temperature=0.0, seed=1, schema=SCHEMA, sample=2)
         body = registry.make(endpoint.spec).body(request)
-        assert key_of(endpoint, body, request.sample) == KEYS[name]
+        assert key_of(endpoint, body, request.sample) == KEYS[name], name
 
 
-def test_a_description_loads_no_package_that_calls_need():
-    script = (
-        "import sys, workers.providers.registry\nprint({'openai', 'anthropic', 'vllm', 'django'} & set(sys.modules))"
-    )
-    process = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert process.stdout.strip() == "set()"
-
-
-def test_a_name_that_is_taken_or_that_no_row_could_hold_is_refused():
-    for name in ["openai", "Capital", "with space", "n" * 21, ""]:
+def test_what_cannot_be_registered_or_made():
+    for name in ("openai", "Capital", "with space", "n" * 21, ""):  # taken, or no row could hold it
         with pytest.raises(ValueError, match="provider"):
             registry.register(Provider(name=name, label="A", sentence="B.", backend=registry.make))
-
-
-def test_without_an_address_a_server_of_ones_own_is_not_looked_for_elsewhere():
     with pytest.raises(WrongAddress, match=r"^tiny has no address: say where its server answers\.$"):
         registry.make(Spec("vllm", "tiny"))
+    # a description loads no package that calls need
+    loaded = "print({'openai', 'anthropic', 'vllm', 'django'} & set(sys.modules))"
+    command = [sys.executable, "-c", f"import sys, workers.providers.registry\n{loaded}"]
+    assert subprocess.check_output(command, cwd=Path(__file__).parents[3], text=True).strip() == "set()"
 
 
 # --- of a provider that is not there any more
 
 
 @pytest.fixture
-def gone(db):
-    endpoint = Endpoint.objects.create(name="old", provider="gone", model="old-1")
-    EndpointRateLimit.objects.create(endpoint=endpoint)
-    return endpoint
+def gone(make_endpoint):
+    return make_endpoint("gone", name="old", model="old-1", batches=True)
 
 
-def test_its_pages_open_and_say_so(gone, page, admins_api):
-    text = unescape(page("workers:endpoint", "old"))
-    assert GONE in text and "gone (not there)" in page("workers:endpoints")
+def test_its_pages_open_and_say_so_and_it_can_be_switched_off_or_deleted(gone, admin, page, admins_api):
+    assert GONE in unescape(page("workers:endpoint", "old")) and "gone (not there)" in page("workers:endpoints")
     for name in ("workers:ledger", "workers:work", "workers:spending"):
         page(name)
-    listed = admins_api.get("/api/v1/endpoints/").json()["results"]
-    assert [row["provider"] for row in listed] == ["gone"]
+    assert [row["provider"] for row in admins_api.get("/api/v1/endpoints/").json()["results"]] == ["gone"]
     assert admins_api.get("/api/v1/endpoints/old/").json()["price_input"] is None  # not free: nobody knows
     assert not Endpoint.objects.usable().exists(), "it is not offered for new work"
     assert try_endpoint(endpoint=gone) == {"ok": False, "said": GONE, "kind": "UnknownProvider"}
-
-
-def test_it_can_be_switched_off_or_deleted_and_nothing_else(gone, admin):
     address = reverse("workers:endpoint", args=["old"])
     values = typed(registry.find("openai")) | {"name": "old", "model": "old-1"}
     refused = admin.post(address, values)
     assert refused.status_code == 200 and GONE in unescape(refused.content.decode())
     assert admin.post(address, {name: value for name, value in values.items() if name != "active"}).status_code == 302
-    gone.refresh_from_db()
-    assert gone.active is False
+    assert Endpoint.objects.get().active is False
     assert admin.post(address, {"delete": "1"}).status_code == 302
     assert not Endpoint.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("batch", [False, True])
-def test_a_job_that_waits_for_it_pauses_with_the_reason(gone, start, run_worker, batch):
-    Endpoint.objects.update(batches=batch)
-    gone.refresh_from_db()
-    job = start(gone, ["a", "b"], batch=batch)
-    run_worker()
-    job.refresh_from_db()
-    assert job.state == "paused" and GONE.rstrip(".") in job.note
-    assert set(Item.objects.values_list("state", flat=True)) == {"held"} and not Call.objects.exists()
-    assert Job.objects.count() == 1
+def test_a_job_that_waits_for_it_pauses_with_the_reason(gone, worked):
+    for batch in (False, True):
+        job = worked(gone, ["a", "b"], batch=batch)
+        assert job.state == "paused" and GONE.rstrip(".") in job.note
+        assert states(job) == {"held": 2} and not Call.objects.exists()
 
 
 @pytest.mark.django_db
@@ -229,44 +201,31 @@ def test_nothing_is_registered_with_it(admins_api):
     sent = admins_api.post("/api/v1/endpoints/", {"name": "new", "provider": "gone", "model": "m"}, format="json")
     assert sent.status_code == 400 and "provider" in sent.json()["error"]["fields"]
     with pytest.raises(ValidationError) as refused:
-        from workers.services.endpoints import save_endpoint
-
         save_endpoint(by="", values={"name": "new", "provider": "gone", "model": "m", "active": False})
     assert refused.value.message_dict["provider"] == [GONE]
     assert not Endpoint.objects.exists()
 
 
-CASES = json.loads((Path(__file__).parent / "refusals.json").read_text(encoding="utf-8"))
+# --- what refusals say
 
 
 def refusal(status: int, body: object) -> BackendError:
-    text = body if isinstance(body, str) else json.dumps(body)
-    return of_status(status, None if isinstance(body, str) else body, text, {})
+    return of_status(status, None, body, {}) if isinstance(body, str) else of_status(status, body, json.dumps(body), {})
 
 
 def test_a_refused_setting_is_named_with_its_cure():
-    for case in CASES["settings"]:
+    cases = json.loads((Path(__file__).parent / "refusals.json").read_text(encoding="utf-8"))
+    for case in cases["settings"]:
         error = refusal(case["status"], case["body"])
         assert isinstance(error, RefusedSetting), error
         assert error.kind == case["kind"] and case["cure"] in error.advice
         assert len(error.kind) <= 20  # as a row of attempts holds it
-
-
-def test_a_refusal_of_one_question_names_no_setting():
-    for case in CASES["questions"]:
+    for case in cases["questions"]:  # refusals of one question
         error = refusal(case["status"], case["body"])
         assert isinstance(error, Rejected) and not isinstance(error, RefusedSetting), (error.kind, error.advice)
-
-
-def test_a_passing_failure_names_no_setting():
-    for status in [429, 500, 502, 503, 504]:
-        error = refusal(
-            status, {"error": {"message": "The service is unavailable; max_tokens and temperature failed."}}
-        )
-        assert not isinstance(error, RefusedSetting)
-        assert isinstance(refusal(500, {"error": {"message": "Internal error."}}), Overloaded)
-
-
-def test_a_refusal_with_status_200_names_its_setting():
+    passing = {"error": {"message": "The service is unavailable; max_tokens and temperature failed."}}
+    for status in (429, 500, 502, 503, 504):
+        assert not isinstance(refusal(status, passing), RefusedSetting)
+    assert isinstance(refusal(500, {"error": {"message": "Internal error."}}), Overloaded)
     body = {"error": {"code": 400, "message": "Unsupported parameter: 'temperature' is not supported with this model."}}
-    assert of_error_in_answer(body).kind == "refused temperature"
+    assert of_error_in_answer(body).kind == "refused temperature", "with status 200, too"

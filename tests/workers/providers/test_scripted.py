@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.providers import errors
@@ -36,28 +36,23 @@ def ask(backend: ScriptedBackend, prompt: str = "Who knows?", *, timeout: float 
     return asyncio.run(backend.complete(body, timeout=timeout, call=call))
 
 
-def test_the_first_rule_that_applies_answers():
+def test_the_first_rule_that_applies_to_the_last_message_answers():
     backend = scripted(script=[{"when": "moon", "text": "cheese"}, {"when": "mo", "text": "rock"}], default="air")
     assert [ask(backend, prompt).text for prompt in ("the moon", "more", "stars")] == ["cheese", "rock", "air"]
     assert backend.asked == 3
-
-
-def test_a_rule_may_apply_only_some_times():
     backend = scripted(script=[{"text": "once", "times": 1}, {"text": "twice", "times": 2}])
     assert [ask(backend).text for _ in range(4)] == ["once", "twice", "twice", "A scripted answer."]
-
-
-def test_only_the_last_message_is_looked_at():
     assert ask(scripted(script=[{"when": "s", "text": "system"}], default="no"), "Wo?").text == "no"
-
-
-def test_an_answer_can_be_cut_or_refused():
     backend = scripted(script=[{"when": "a", "stop": "length", "text": "and"}, {"stop": "refusal", "text": "No."}])
     assert [ask(backend, prompt).stop for prompt in ("a", "b")] == [Stop.LENGTH, Stop.REFUSAL]
+    assert json.loads(ask(scripted(), schema=SCHEMA).text)["why"] == "scripted", "without a script it fits the schema"
+    # tokens are counted by four characters: "s" and 39 characters are 40, 10 in; "eight ch" has 8, 2 out
+    usage = ask(scripted(default="eight ch"), "x" * 39).usage
+    assert (usage.input, usage.output) == (10, 2)
 
 
 def test_every_failure_of_the_tree_can_be_played():
-    for name in list(FAILURES):
+    for name in FAILURES:
         with pytest.raises(FAILURES[name], match=f"^Scripted to fail: {name}.$") as caught:
             ask(scripted(script=[{"fail": name, "retry_after": 3}]))
         assert caught.value.retry_after == 3
@@ -82,36 +77,18 @@ def test_a_function_makes_the_answer_from_the_task(monkeypatch):
     monkeypatch.setitem(FUNCTIONS, "double", lambda body: str(2 * body["task"]["n"]))
     assert ask(scripted(function="double"), task={"n": 21}).text == "42"
     assert ask(scripted(function="double", script=[{"text": "rule"}]), task={"n": 21}).text == "rule"
-
-
-def test_a_function_that_nobody_registered():
     with pytest.raises(errors.Rejected, match=r"^No app registered the function 'nobody'.$"):
         ask(scripted(function="nobody"))
 
 
-def test_without_a_script_the_answer_fits_the_schema():
-    answer = json.loads(ask(scripted(), schema=SCHEMA).text)
+@given(st.text())
+def test_without_a_script_the_answer_fits_the_schema_and_follows_the_question(digest):
+    answer = instance(SCHEMA, digest)
+    assert answer == instance(SCHEMA, digest) == json.loads(json.dumps(answer))
     assert answer["truth"] in ("True", "False") and len(answer["rows"]) == 2
     assert answer["pair"] == [7, False] and answer["count"] == 3 and answer["why"] == "scripted"
-    assert json.loads(ask(scripted(), schema=SCHEMA).text) == answer
-
-
-@settings(deadline=None)
-@given(st.text())
-def test_the_choice_follows_the_question(digest):
-    assert instance(SCHEMA, digest) == instance(SCHEMA, digest)
     assert instance({"enum": [5]}, digest) == 5
-
-
-def test_different_questions_get_different_choices():
-    enum = {"enum": ["True", "False"]}
-    assert len({instance(enum, str(at)) for at in range(20)}) == 2
-
-
-def test_tokens_are_counted_by_four_characters():
-    # "s" and 39 characters are 40: 10 tokens in; "eight ch" has 8: 2 tokens out
-    answer = ask(scripted(default="eight ch"), "x" * 39)
-    assert (answer.usage.input, answer.usage.output) == (10, 2)
+    assert len({instance({"enum": ["True", "False"]}, str(at)) for at in range(20)}) == 2
 
 
 def test_the_log_has_a_line_for_every_call(tmp_path):
@@ -126,87 +103,56 @@ def test_the_log_has_a_line_for_every_call(tmp_path):
     assert lines[0]["sha"] == lines[2]["sha"] != lines[1]["sha"]
 
 
-def test_a_script_can_lie_in_a_file(tmp_path):
-    path = tmp_path / "script.json"
-    path.write_text('[{"when": "a", "text": "from the file"}]', "utf-8")
-    assert ask(scripted(script=str(path)), "a").text == "from the file"
-
-
-def test_files_are_named_from_the_folder_and_may_lie_in_folders_of_their_own(tmp_path):
-    (tmp_path / "mine.json").write_text('[{"text": "found"}]', "utf-8")
-    assert ask(scripted(script="mine.json", log="logs/asked")).text == "found"
-    assert len((tmp_path / "logs" / "asked").read_text().splitlines()) == 1
-
-
-@pytest.mark.parametrize("option", ["script", "log"])
-@pytest.mark.parametrize(
-    "path", ["/etc/hostname", "../credence.sqlite3", "out/of/it/../../../../x", ".", "link", "a\0b"]
-)
-def test_no_file_anywhere_else_is_opened(tmp_path, monkeypatch, option, path):
+def test_files_lie_in_the_folder_of_scripts_and_nowhere_else(settings, tmp_path, monkeypatch):
+    script = tmp_path / "mine.json"
+    script.write_text('[{"text": "found"}]', "utf-8")
+    for name in ("mine.json", str(script)):
+        assert ask(scripted(script=name, log="logs/asked")).text == "found"
+    assert len((tmp_path / "logs" / "asked").read_text().splitlines()) == 2
     folder = tmp_path / "scripts"
     folder.mkdir()
     (folder / "link").symlink_to(tmp_path / "outside")
     monkeypatch.setenv("SCRIPTED_DIR", str(folder))
-    with pytest.raises(
-        errors.Rejected, match=r"^The files of scripted answers lie in the folder scripts of CREDENCE_VAR"
-    ):
-        scripted(**{option: path})
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["scripts"]
-
-
-def test_without_a_folder_there_are_no_files(monkeypatch):
+    sentence = r"^The files of scripted answers lie in the folder scripts of CREDENCE_VAR"
+    for path in ("/etc/hostname", "../credence.sqlite3", "out/of/it/../../../../x", ".", "link", "a\0b"):
+        for option in ("script", "log"):
+            with pytest.raises(errors.Rejected, match=sentence):
+                scripted(**{option: path})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["logs", "mine.json", "scripts"]
     monkeypatch.delenv("SCRIPTED_DIR")
     with pytest.raises(errors.Rejected, match="nowhere else"):
         scripted(log="asked")
-
-
-def test_the_settings_choose_the_folder(settings, tmp_path):
     command = [sys.executable, "-c", "import config.settings, os; print(os.environ['SCRIPTED_DIR'])"]
     environment = os.environ | {"CREDENCE_VAR": str(tmp_path), "SCRIPTED_DIR": "/"}
-    process = subprocess.run(
-        command, cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, check=True
-    )
-    assert process.stdout.strip() == str(tmp_path / "scripts")
+    told = subprocess.check_output(command, cwd=settings.BASE_DIR, env=environment, text=True)
+    assert told.strip() == str(folder), "the settings choose the folder"
 
 
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
+def test_what_is_no_script_is_refused_in_one_sentence_when_it_is_read(tmp_path):
+    path = tmp_path / "script.json"
+    for content, sentence in [
         (None, "could not be read: [Errno 2] No such file or directory"),
         (b"{", "script.json, line 1, column 2: it is not JSON (Expecting property name"),
         (b"\xff", "script.json: byte 0 is not UTF-8; expected JSON in UTF-8."),
         (b'{"text": "a"}', "A script is a list of rules."),
-    ],
-    ids=["absent", "cut", "not UTF-8", "no list"],
-)
-def test_a_file_that_is_no_script_is_one_sentence(tmp_path, content, sentence):
-    path = tmp_path / "script.json"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(errors.Rejected) as caught:
-        scripted(script=str(path))
-    assert sentence in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_a_rule_that_cannot_be_followed_is_refused_when_the_script_is_read():
+    ]:
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(errors.Rejected) as caught:
+            scripted(script=str(path))
+        assert sentence in str(caught.value) and "\n" not in str(caught.value)
     for rule, sentence in [
-        ("text", "Rule 2 of the script: it is 'text'; expected an object with when, text, stop, delay, fail, times"),
-        ({"fail": "sometimes"}, "Rule 2 of the script, fail: it is 'sometimes'; expected one of rejected, forbidden"),
-        ({"fail": []}, "Rule 2 of the script, fail: it is a list; expected one of rejected, forbidden"),
-        (
-            {"stop": "never"},
-            "Rule 2 of the script, stop: it is 'never'; expected one of end, length, refusal, filter, other.",
-        ),
-        ({"delay": "long"}, "Rule 2 of the script, delay: it is 'long'; expected a number of seconds."),
-        ({"text": 5}, "Rule 2 of the script, text: it is 5; expected a text."),
-        ({"wehn": "a"}, "Rule 2 of the script: there is no field 'wehn'; expected only when, text, stop"),
+        ("text", ": it is 'text'; expected an object with when, text, stop, delay, fail, times"),
+        ({"fail": "sometimes"}, ", fail: it is 'sometimes'; expected one of rejected, forbidden"),
+        ({"fail": []}, ", fail: it is a list; expected one of rejected, forbidden"),
+        ({"stop": "never"}, ", stop: it is 'never'; expected one of end, length, refusal, filter, other."),
+        ({"delay": "long"}, ", delay: it is 'long'; expected a number of seconds."),
+        ({"text": 5}, ", text: it is 5; expected a text."),
+        ({"wehn": "a"}, ": there is no field 'wehn'; expected only when, text, stop"),
     ]:
         with pytest.raises(errors.Rejected) as caught:
             scripted(script=[{"text": "fine"}, rule])
-        assert str(caught.value).startswith(sentence)
-
-
-def test_a_delay_that_is_no_number():
-    for delay in ["long", -1, True]:
+        assert str(caught.value).startswith(f"Rule 2 of the script{sentence}")
+    for delay in ("long", -1, True):
         with pytest.raises(errors.Rejected, match=r"^The option delay is a number of seconds.$"):
             scripted(delay=delay)

@@ -24,32 +24,29 @@ def chat(content: object, **message) -> Completion:
 def test_a_thought_in_the_text_is_reasoning_with_every_provider():
     for mark in MARKS:
         text = MARKS[mark].format(thought="Maybe no.", answer="Yes")
-        blocks = {"content": [{"type": "text", "text": text}], "stop_reason": "end_turn"}
-        for completion in (completed(text), chat(text), chat([{"type": "text", "text": text}]),
-                           anthropic_completion(blocks, {})):  # fmt: skip
-            assert (completion.text, completion.stop, completion.problem) == ("Yes", Stop.END, "")
+        blocks = [{"type": "text", "text": text}]
+        by_anthropic = anthropic_completion({"content": blocks, "stop_reason": "end_turn"}, {})
+        for completion in (completed(text), chat(text), chat(blocks), by_anthropic):
+            assert (completion.text, completion.stop, completion.problem) == ("Yes", Stop.END, ""), mark
             assert "Maybe no." in completion.reasoning
-
-
-def test_an_unclosed_thought_is_no_answer_and_says_so():
-    for mark in UNCLOSED:
+    for mark in UNCLOSED:  # an unclosed thought is no answer
         text = UNCLOSED[mark].format(thought="Maybe no.")
         completion = chat(text)
-        assert (completion.text, completion.stop, completion.problem) == ("", Stop.OTHER, WITHIN_REASONING)
+        assert (completion.text, completion.stop, completion.problem) == ("", Stop.OTHER, WITHIN_REASONING), mark
         assert "Maybe no." in completion.reasoning
         cut = completed(text, Stop.LENGTH)
         assert (cut.text, cut.stop) == ("", Stop.LENGTH)
+    completion = chat("<think>in the text</think>Yes", reasoning_content="apart")
+    assert (completion.text, completion.reasoning) == ("Yes", "apart\n\nin the text")
+    made = Completion("<think>no</think>Yes", Stop.END, Usage(), "tiny", reasoning="apart")
+    assert replace(made, body="as it came") == replace(replace(made), body="as it came"), "made again it is the same"
+    assert replace(made).reasoning == "apart\n\nno"
 
 
 def test_an_answer_without_a_word_says_what_it_lacks():
     assert (completed(" \n").stop, completed("").problem) == (Stop.OTHER, EMPTY)
     assert completed("<think>no</think>\n").problem == ONLY_REASONING
     assert completed("", Stop.FILTER).stop is Stop.FILTER
-
-
-def test_reasoning_that_came_apart_stays_before_what_was_in_the_text():
-    completion = chat("<think>in the text</think>Yes", reasoning_content="apart")
-    assert (completion.text, completion.reasoning) == ("Yes", "apart\n\nin the text")
 
 
 def test_a_part_that_is_a_thought_is_reasoning():
@@ -64,34 +61,25 @@ def test_a_part_that_is_a_thought_is_reasoning():
         {"type": "text", "thought": True, "text": "Maybe no."},
     ]:
         completion = chat([part, {"type": "text", "text": "Yes"}])
-        assert (completion.text, completion.reasoning) == ("Yes", "Maybe no.")
+        assert (completion.text, completion.reasoning) == ("Yes", "Maybe no."), part
         assert (chat([part]).problem, chat([part]).text) == (ONLY_REASONING, "")
-
-
-def test_parts_that_hold_nothing_to_read_are_no_thoughts():
+    # parts that hold nothing to read are no thoughts
     completion = chat([{"type": "thinking", "thinking": 7}, {"type": "redacted_thinking", "data": "x"}, 3, "Yes"])
     assert (completion.text, completion.reasoning, completion.problem) == ("", "", EMPTY)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_thoughts_count_where_tokens_are_estimated(make_endpoint, start, run_worker, monkeypatch):
+def test_thoughts_count_where_tokens_are_estimated(make_endpoint, worked, monkeypatch):
     thought = "Ines was away when it happened. " * 40
 
     async def complete(self, body, *, timeout, call):
-        parts = [{"type": "thinking", "thinking": thought}, {"type": "text", "text": f"<think>{thought}</think>Yes"}]
-        return chat(parts)
+        text = {"type": "text", "text": f"<think>{thought}</think>Yes"}
+        return chat([{"type": "thinking", "thinking": thought}, text])
 
     monkeypatch.setattr(ScriptedBackend, "complete", complete)
-    start(make_endpoint(), ["a"])
-    run_worker()
+    worked(make_endpoint(), ["a"])
     call = Call.objects.get()
     assert (call.answer, call.state, call.usage_told) == ("Yes", "answered", False)
     assert call.reasoning == f"{thought}\n\n{thought.strip()}"
     assert call.reasoning_tokens == estimated_tokens(call.reasoning)
     assert call.output_tokens == call.reasoning_tokens + estimated_tokens("Yes")
-
-
-def test_a_completion_that_is_made_again_is_the_same():
-    completion = Completion("<think>no</think>Yes", Stop.END, Usage(), "tiny", reasoning="apart")
-    assert replace(completion, body="as it came") == replace(replace(completion), body="as it came")
-    assert replace(completion).reasoning == "apart\n\nno"
