@@ -54,34 +54,23 @@ NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
 @pytest.fixture
 def full_project(cast, make_story, assign, cast_vote, undo) -> Project:
     """Something in every section: a draft, a removed row, an undone vote, a decision, remarks, history."""
-    project = cast.project
+    project, moments = cast.project, {"changed_at": NOW, "received_at": NOW}
     project.dataset_card, project.unanimity_dimensions = {"licence": "CC0"}, ["context"]
     project.save()
     split = Split.objects.create(project=project, name="main", seed=4)
     story = make_story(1, split=split, translations={"zh": "故事"}, extra={"layout": '{"b": 1, "a": 2}'})
     suggested = SuggestedRow.objects.create(story=story, number=1, actor="A", belief="B", source="tiny", created_at=NOW)
-    draft = BeliefTable.objects.create(
-        story=story, kind=TableKind.DRAFT, author=cast.esi, arm_drawn_at=NOW, is_blind=False, arm_seed=1, blind_share=50
-    )
-    state = RowState("A", "B", place=1.5)
+    drawn = {"arm_drawn_at": NOW, "is_blind": False, "arm_seed": 1, "blind_share": 50}
+    draft = BeliefTable.objects.create(story=story, kind=TableKind.DRAFT, author=cast.esi, **drawn)
     row = DraftRow.objects.create(table=draft, actor="A", belief="B", place=1.5, suggested=suggested)
-    DraftEvent.objects.create(
-        table=draft, row=row, idempotency_key="k", action="a", kind="add", after=plain(state), changed_at=NOW,
-        received_at=NOW,
-    )  # fmt: skip
+    state = plain(RowState("A", "B", place=1.5))
+    keys = {"idempotency_key": "k", "action": "a"}
+    DraftEvent.objects.create(table=draft, row=row, kind="add", after=state, **keys, **moments)
     first, second = Proposition.objects.gold_of(story)
     lane = Pair.objects.create(
         story=story, a=row, place=1, actor="A", belief="B", proposition=first, decided_by=cast.esi
     )
-    PairEvent.objects.create(
-        row=lane,
-        by=cast.esi,
-        idempotency_key="k",
-        action="k",
-        after=plain(PairState(place=1)),
-        changed_at=NOW,
-        received_at=NOW,
-    )
+    PairEvent.objects.create(row=lane, by=cast.esi, after=plain(PairState(place=1)), **keys, **moments)
     assignments = assign(story)
     for one, label in zip(assignments, ("0", "1", "2"), strict=True):
         cast_vote(one, first, "order", label)
@@ -96,8 +85,7 @@ def full_project(cast, make_story, assign, cast_vote, undo) -> Project:
     CellComment.objects.create(proposition=first, dimension="order", thread_of=cast.bob, author=cast.esi, text="Why?")
     Suggestion.objects.create(proposition=first, dimension="context", label="Neutral", source="tiny", created_at=NOW)
     PropositionFlag.objects.create(proposition=first, author=cast.bea, kind="split", remark="Two in one")
-    study = new_study(cast)
-    for alignment in study.tasks.filter(source="bright-model").first().alignments.all():
+    for alignment in new_study(cast).tasks.filter(source="bright-model").first().alignments.all():
         answer_all(alignment, p1="g1")
     audit.record(by=cast.alice, project=project, action="project.changed", target="minds", before={}, after={"x": 1})
     return project
@@ -137,11 +125,12 @@ def repacked(parts: dict[str, bytes], *, manifest_too: bool = True) -> io.BytesI
 def test_a_project_comes_back_whole_under_another_name(full_project):
     first = contents(packed(full_project))
     assert all(first[file_of(name)] for name in section_names())
+    raw = b"".join(first.values())
+    assert b"md5$" not in raw and b"@example.org" not in raw, "nothing secret is in it"
     everybody = [json.loads(line)["username"] for line in first["people.jsonl"].splitlines()]
     rows = copied(full_project, matched=everybody)
-    copy = Project.objects.get(slug="copy")
     assert (rows["votes"], rows["vote_events"], rows["gold"]) == (3, 5, 1)
-    second = contents(packed(copy))
+    second = contents(packed(Project.objects.get(slug="copy")))
     for name in section_names():
         if name != "audit":
             assert second[file_of(name)] == first[file_of(name)], name
@@ -150,20 +139,9 @@ def test_a_project_comes_back_whole_under_another_name(full_project):
     assert json.loads(history[-1])["action"] == "archive.imported"
 
 
-def test_the_copy_is_alive(full_project, cast, cast_vote):
-    copied(full_project, matched=["bob"])
-    copy = Project.objects.get(slug="copy")
-    assignment = Assignment.objects.active().get(story__project=copy, annotator=cast.bob)
-    proposition = Proposition.objects.gold_of(assignment.story).get()
-    cast_vote(assignment, proposition, "order", "3")
-    assert Vote.objects.get(proposition=proposition, annotator=cast.bob, dimension="order").label == "3"
-    assert GoldLabel.objects.get(proposition=proposition).disturbed
-    assert not GoldLabel.objects.exclude(proposition=proposition).get().disturbed
-
-
 def test_everybody_becomes_an_imported_annotator_and_nobody_a_member(full_project, cast):
     """Votes, decisions, comments and history are under names of the copy: no account of the site is said to have made
-    them."""
+    them. An archive of the copy says the same again."""
     held = set(User.objects.accounts().values_list("pk", flat=True))
     copied(full_project)
     copy = Project.objects.get(slug="copy")
@@ -172,38 +150,17 @@ def test_everybody_becomes_an_imported_annotator_and_nobody_a_member(full_projec
     bob, esi = (User.objects.get(username=f"copy:{name}") for name in ("bob", "esi"))
     assert (bob.shown_name, bob.imported_into, bob.is_active) == ("Bob (imported)", copy, False)
     mine = {"proposition__table__story__project": copy}
-    assert set(Vote.objects.filter(**mine).values_list("annotator__imported_into", flat=True)) == {copy.pk}
-    assert set(VoteEvent.objects.filter(**mine).values_list("annotator__imported_into", flat=True)) == {copy.pk}
-    assert GoldLabel.objects.get(**mine).decided_by == esi
-    assert {one["annotator"] for one in GoldLabel.objects.get(**mine).votes}.isdisjoint(held)
+    for model in (Vote, VoteEvent):
+        assert set(model.objects.filter(**mine).values_list("annotator__imported_into", flat=True)) == {copy.pk}
+    gold = GoldLabel.objects.get(**mine)
+    assert gold.decided_by == esi and {one["annotator"] for one in gold.votes}.isdisjoint(held)
     assert CellComment.objects.get(**mine).author == esi
     assert PropositionFlag.objects.get(**mine).author.username == "copy:bea"
-    assert AuditEvent.objects.filter(project=copy, actor__in=held).count() == 0
+    assert not AuditEvent.objects.filter(project=copy, actor__in=held).exists()
 
-
-def test_only_accounts_that_are_named_are_matched_and_get_the_archives_role(full_project, cast):
-    copied(full_project, by=cast.charlie, matched=["bob", "esi"])
-    copy = Project.objects.get(slug="copy")
-    roles = dict(copy.memberships.values_list("user__username", "role"))
-    assert roles == {"bob": "annotator", "esi": "expert", "charlie": "admin"}
-    assert AuditEvent.objects.get(action="archive.imported").details["accounts"] == ["bob", "esi"]
-    assert Vote.objects.filter(proposition__table__story__project=copy, annotator=cast.bob).count() == 1
-
-
-def test_a_name_to_match_that_is_nobody_is_refused(full_project):
-    for name, expected in [
-        ("nobody", "nobody called 'nobody' here"), ("charlie", "The archive holds nobody called 'charlie'"),
-    ]:  # fmt: skip
-        with pytest.raises(BadArchive, match=expected):
-            copied(full_project, matched=[name])
-    assert not Project.objects.exclude(slug="minds").exists()
-
-
-def test_an_archive_of_a_project_of_imported_annotators_says_the_same_again(full_project):
-    copied(full_project)
-    first = contents(packed(Project.objects.get(slug="copy")))
-    import_archive(by=None, source=packed(Project.objects.get(slug="copy")), slug="third", now=timezone.now())
-    second = contents(packed(Project.objects.get(slug="third")))
+    first = packed(copy)
+    import_archive(by=None, source=first, slug="third", now=timezone.now())
+    first, second = contents(first), contents(packed(Project.objects.get(slug="third")))
     for name in section_names():
         if name != "audit":
             assert second[file_of(name)] == first[file_of(name)], name
@@ -211,7 +168,27 @@ def test_an_archive_of_a_project_of_imported_annotators_says_the_same_again(full
     assert User.objects.get(username="third:bob").display_name == "Bob (imported)"
 
 
-def test_an_account_and_an_imported_annotator_of_one_name_stay_two(full_project, cast):
+def test_only_accounts_that_are_named_are_matched_and_the_copy_is_alive(full_project, cast, cast_vote):
+    for name, expected in (
+        ("nobody", "nobody called 'nobody' here"), ("charlie", "The archive holds nobody called 'charlie'"),
+    ):  # fmt: skip
+        with pytest.raises(BadArchive, match=expected):
+            copied(full_project, matched=[name])
+    assert not Project.objects.exclude(slug="minds").exists()
+    copied(full_project, by=cast.charlie, matched=["bob", "esi"])
+    copy = Project.objects.get(slug="copy")
+    roles = dict(copy.memberships.values_list("user__username", "role"))
+    assert roles == {"bob": "annotator", "esi": "expert", "charlie": "admin"}, "those of the archive"
+    assert AuditEvent.objects.get(action="archive.imported").details["accounts"] == ["bob", "esi"]
+    vote = Vote.objects.get(proposition__table__story__project=copy, annotator=cast.bob)
+    assignment = Assignment.objects.active().get(story__project=copy, annotator=cast.bob)
+    cast_vote(assignment, vote.proposition, "order", "3")
+    vote.refresh_from_db()
+    assert vote.label == "3" and GoldLabel.objects.get(proposition=vote.proposition).disturbed
+    assert not GoldLabel.objects.exclude(proposition=vote.proposition).get().disturbed
+
+
+def test_an_account_and_an_imported_annotator_of_one_name_stay_two(full_project):
     parts = contents(packed(full_project))
     for name in ("people", "votes", "vote_events", "assignments", "gold", "gold_events"):
         parts[file_of(name)] = parts[file_of(name)].replace(b'"bea"', b'":bob"')
@@ -223,25 +200,20 @@ def test_an_account_and_an_imported_annotator_of_one_name_stay_two(full_project,
 
 def test_no_time_of_an_archive_lies_in_the_future(full_project):
     parts, now = contents(packed(full_project)), timezone.now()
-    fields = {
-        "votes": "changed_at", "gold": "decided_at", "assignments": "assigned_at", "comments": "created_at",
-        "stories": "created_at",
-    }  # fmt: skip
-    for section, field in fields.items():
-        raw = parts[file_of(section)].decode()
-        far = re.sub(f'"{field}": "[^"]+"', f'"{field}": "{(now + timedelta(days=2)).isoformat()}"', raw, count=1)
+    for section, field in (
+        ("votes", "changed_at"), ("gold", "decided_at"), ("assignments", "assigned_at"), ("comments", "created_at"),
+        ("stories", "created_at"),
+    ):  # fmt: skip
+
+        def moved(section=section, field=field, **by) -> io.BytesIO:
+            then = f'"{field}": "{(now + timedelta(**by)).isoformat()}"'
+            raw = re.sub(f'"{field}": "[^"]+"', then, parts[file_of(section)].decode(), count=1)
+            return repacked({**parts, file_of(section): raw.encode()})
+
         with pytest.raises(BadArchive, match=rf"^{section}\.jsonl, line 1: {field}: it lies in the future"):
-            import_archive(by=None, source=repacked({**parts, file_of(section): far.encode()}), slug="copy", now=now)
-        near = re.sub(f'"{field}": "[^"]+"', f'"{field}": "{(now + timedelta(hours=2)).isoformat()}"', raw, count=1)
-        source = repacked({**parts, file_of(section): near.encode()})
-        import_archive(by=None, source=source, slug=f"copy-{section}", now=now)
+            import_archive(by=None, source=moved(days=2), slug="copy", now=now)
+        import_archive(by=None, source=moved(hours=2), slug=f"copy-{section}", now=now)  # a clock that is fast
     assert not Vote.objects.filter(changed_at__gt=now).exists()
-
-
-def test_nothing_secret_is_in_it(full_project):
-    raw = b"".join(contents(packed(full_project)).values())
-    assert b"md5$" not in raw
-    assert b"@example.org" not in raw
 
 
 CHANGES = [
@@ -312,34 +284,28 @@ def test_a_damaged_archive_is_refused_with_one_sentence(full_project):
     assert Project.objects.exclude(slug="minds").count() == 20 - refused
 
 
-@pytest.mark.parametrize(
-    ("code", "told"), [(sqlite3.SQLITE_FULL, "the disk is full"), (sqlite3.SQLITE_BUSY, "another process holds")]
-)
-def test_a_full_disk_or_a_held_database_is_not_blamed_on_the_archive(full_project, monkeypatch, tmp_path, code, told):
+def test_a_full_disk_or_a_held_database_is_not_blamed_on_the_archive(full_project, monkeypatch, tmp_path):
     path = tmp_path / "minds.zip"
     path.write_bytes(packed(full_project).read())
+    for code, told in ((sqlite3.SQLITE_FULL, "the disk is full"), (sqlite3.SQLITE_BUSY, "another process holds")):
 
-    def failing(*args):
-        error = sqlite3.OperationalError("database or disk is full")
-        error.sqlite_errorcode = code
-        raise OperationalError(*error.args) from error
+        def failing(*args, code=code):
+            error = sqlite3.OperationalError("database or disk is full")
+            error.sqlite_errorcode = code
+            raise OperationalError(*error.args) from error
 
-    monkeypatch.setattr(archive_import, "insert_rows", failing)
-    with pytest.raises(CommandError, match=told):
-        call_command("import_archive", str(path), "--project=copy")
-    assert not Project.objects.exclude(slug="minds").exists()
+        monkeypatch.setattr(archive_import, "insert_rows", failing)
+        with pytest.raises(CommandError, match=told):
+            call_command("import_archive", str(path), "--project=copy")
+        assert not Project.objects.exclude(slug="minds").exists()
 
 
-def test_a_name_that_is_taken_is_refused(full_project):
+def test_a_name_that_is_taken_is_refused_also_while_the_archive_is_read(full_project, monkeypatch):
     with pytest.raises(BadArchive, match="already"):
-        import_archive(by=None, source=packed(full_project), slug="minds", now=timezone.now())
-
-
-def test_a_name_that_is_taken_while_the_archive_is_read_is_refused(full_project, monkeypatch):
-    """The other project appears after the first look, as if someone else had been quicker."""
+        copied(full_project, slug="minds")
     looked = archive_import.checked
 
-    def slow(archive):
+    def slow(archive):  # the other project appears after the first look
         Project.objects.create(slug="copy", name="Someone else's")
         return looked(archive)
 
@@ -352,12 +318,14 @@ def test_a_name_that_is_taken_while_the_archive_is_read_is_refused(full_project,
 
 def test_the_commands_write_and_read_a_file(full_project, tmp_path, capsys):
     path = tmp_path / "minds.zip"
-    call_command("export_archive", "--project=minds", f"--output={path}", "--json")
-    assert json.loads(capsys.readouterr().out)["rows"]["votes"] == 3
-    call_command("import_archive", str(path), "--project=copy", "--json")
-    assert json.loads(capsys.readouterr().out)["rows"]["votes"] == 3
+    for words in (
+        ["export_archive", "--project=minds", f"--output={path}"],
+        ["import_archive", str(path), "--project=copy"],
+    ):
+        call_command(*words, "--json")
+        assert json.loads(capsys.readouterr().out)["rows"]["votes"] == 3
     with pytest.raises(CommandError, match="already"):
-        call_command("import_archive", str(path), "--project=copy")
+        call_command(*words)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -391,8 +359,7 @@ def test_an_archive_is_written_in_short_transactions_and_read_outside_of_them(ma
     small_steps(monkeypatch, 10)
     with watched_transactions(monkeypatch) as written:
         rows = import_archive(by=None, source=source, slug="copy", now=timezone.now())
-    assert rows["votes"] == 39
-    assert len(written) > sum(rows.values()) // 10
+    assert rows["votes"] == 39 and len(written) > sum(rows.values()) // 10
     if connection.vendor == "sqlite":
         assert max(written) == 10
 
@@ -401,25 +368,26 @@ def test_an_archive_is_written_in_short_transactions_and_read_outside_of_them(ma
 def test_until_all_is_in_the_project_has_another_name_and_no_members_and_what_broke_off_is_taken_away(
     many_votes, cast, monkeypatch
 ):
-    source = packed(many_votes)
+    asked = {"source": packed(many_votes), "slug": "copy", "now": timezone.now()}
     small_steps(monkeypatch, 10)
     monkeypatch.setattr(short_writes, "_PAUSE_SECONDS", 0)
     held = {model: model.objects.count() for model in (Story, Vote, VoteEvent, GoldLabel, AuditEvent, User, Project)}
-    with monkeypatch.context() as broken:
-        broken.setattr(archive_import, "discard_project", lambda project: None)  # as if the machine was switched off
-        broken.setattr(archive_import._Import, "_open", lambda *args: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            import_archive(by=cast.alice, source=source, slug="copy", now=timezone.now(), matched=["bob"])
+
+    def break_off(**options) -> None:
+        """As if the machine was switched off at the end."""
+        with monkeypatch.context() as broken:
+            broken.setattr(archive_import, "discard_project", lambda project: None)
+            broken.setattr(archive_import._Import, "_open", lambda *args: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                import_archive(**asked, **options)
+
+    break_off(by=cast.alice, matched=["bob"])
     left = Project.objects.get(slug="copy-importing")
     assert not left.memberships.exists()
     with pytest.raises(BadArchive, match="at work or was broken off; import_archive --discard"):
-        import_archive(by=None, source=source, slug="copy", now=timezone.now())
+        import_archive(by=None, **asked)
     archive_import.discard_project(left)
     assert {model: model.objects.count() for model in held} == held
-    with monkeypatch.context() as broken:
-        broken.setattr(archive_import, "discard_project", lambda project: None)
-        broken.setattr(archive_import._Import, "_open", lambda *args: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            import_archive(by=None, source=source, slug="copy", now=timezone.now())
-    import_archive(by=None, source=source, slug="copy", now=timezone.now(), discard=True)
+    break_off(by=None)
+    import_archive(by=None, **asked, discard=True)
     assert set(Project.objects.values_list("slug", flat=True)) == {"minds", "copy"}

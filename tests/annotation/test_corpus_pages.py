@@ -20,7 +20,7 @@ from annotation.services.drafts import hand_in
 from annotation.views.corpus import cut_at_word
 from tests.annotation.drafting import write_draft
 
-RECORD = {"story_id": 5, "story_category": "C", "story": "<script>alert(1)</script> hides the key.", "beliefs": []}
+CHINESE = {"HTTP_ACCEPT_LANGUAGE": "zh-CN"}
 
 
 def url(name: str, *args) -> str:
@@ -37,37 +37,39 @@ def admin(cast, client):
     return client
 
 
-def test_the_list_filters_and_sorts(admin, cast, make_story):
+def text_of(response) -> str:
+    return response.content.decode()
+
+
+# --- stories and splits
+
+
+def test_the_list_filters_and_sorts_in_few_statements(admin, make_story, assign):
     make_story(1, category="A", text="Plums on the table.")
     make_story(2, category="B", rows=[("x", "y")])
-    page = admin.get(url("stories"), {"category": "A"}).content.decode()
+    page = text_of(admin.get(url("stories"), {"category": "A"}))
     assert "Plums" in page and "Story 2" not in page
-    assert [row["story"].number for row in admin.get(url("stories"), {"sort": "rows"}).context["rows"]] == [2, 1]
-    assert [row["story"].number for row in admin.get(url("stories"), {"sort": "-number"}).context["rows"]] == [2, 1]
+    for sort in ("rows", "-number"):
+        assert [row["story"].number for row in admin.get(url("stories"), {"sort": sort}).context["rows"]] == [2, 1]
     assert admin.get(url("stories"), {"sort": "no-such", "page": "x"}).status_code == 200
-
-
-def test_the_number_of_statements_does_not_grow(admin, cast, make_story, assign):
     counts = []
-    for number in (1, 2, 3, 4, 5):
+    for number in (3, 4, 5, 6, 7):
         story = make_story(number)
         assign(story)
         with CaptureQueriesContext(connection) as queries:
-            admin.get(url("stories"))
-        with CaptureQueriesContext(connection) as more:
-            admin.get(url("story", story.uid))
-            admin.get(url("table_edit", story.uid))
-        counts.append((len(queries), len(more)))
+            for address in (url("stories"), url("story", story.uid), url("table_edit", story.uid)):
+                admin.get(address)
+        counts.append(len(queries))
     assert counts[0] == counts[-1]
 
 
-def test_ticked_stories_go_to_a_split(admin, cast, make_story):
+def test_ticked_stories_go_to_a_split(admin, make_story):
     first, second = make_story(1), make_story(2)
     admin.post(url("stories"), {"stories": [first.uid], "split": "pilot"})
     assert list(Story.objects.filter(split__name="pilot")) == [first]
     admin.post(url("stories"), {"stories": [first.uid, second.uid], "split": ""})
     assert not Story.objects.filter(split__isnull=False).exists()
-    assert "Tick at least one" in admin.post(url("stories"), {"split": "pilot"}).content.decode()
+    assert "Tick at least one" in text_of(admin.post(url("stories"), {"split": "pilot"}))
     assert AuditEvent.objects.filter(action="split.changed").count() == 2
 
 
@@ -75,20 +77,24 @@ def test_a_split_is_drawn_on_the_page(admin, cast, make_story):
     for number in range(1, 12):
         make_story(number, category="ABC"[min(number // 5, 2)])  # A: 1 to 4, B: 5 to 9, C: 10 and 11
     a, b, c = cast.project.categories.order_by("name").values_list("id", flat=True)
-    draw = {"name": "calibration", "rest": "main", "per_category": 1, "seed": 9, f"take_{a}": "on", f"take_{b}": "on"}
-    admin.post(url("stories"), {**draw, f"number_{b}": 2})
+    form = {"name": "calibration", "rest": "main", "per_category": 1, "seed": 9, f"take_{a}": "on", f"take_{b}": "on"}
+
+    def draw(**more) -> str:
+        return text_of(admin.post(url("stories"), form | more, follow=True))
+
+    draw(**{f"number_{b}": 2})
     assert Split.objects.get(name="calibration").seed == 9
     assert sorted(Story.objects.in_split("calibration").values_list("category__name", flat=True)) == ["A", "B", "B"]
     assert Story.objects.in_split("main").count() == 6 and Story.objects.filter(split=None, category=c).count() == 2
     before = dict(Story.objects.filter(category=b).values_list("number", "split__name"))
-    page = admin.post(url("stories"), {**draw, "seed": 3, f"number_{b}": 6, f"take_{c}": "on"}, follow=True)
-    assert "left as it was: B has 5 stories; expected at least 6." in page.content.decode()
+    page = draw(**{"seed": 3, f"number_{b}": 6, f"take_{c}": "on"})
+    assert "left as it was: B has 5 stories; expected at least 6." in page
     assert dict(Story.objects.filter(category=b).values_list("number", "split__name")) == before
     assert Story.objects.in_split("calibration").filter(category=c).count() == 1  # the others were drawn
-    assert "expected at least 9" in admin.post(url("stories"), {**draw, "per_category": 9}).content.decode()
-    assert "must differ" in admin.post(url("stories"), {**draw, "rest": "calibration"}).content.decode()
-    unticked = {name: value for name, value in draw.items() if not name.startswith("take")}
-    assert "at least one category" in admin.post(url("stories"), unticked).content.decode()
+    assert "expected at least 9" in draw(per_category=9) and "must differ" in draw(rest="calibration")
+    for name in (f"take_{a}", f"take_{b}"):
+        form.pop(name)
+    assert "at least one category" in draw()
 
 
 def test_annotators_see_no_gold_and_draw_no_split(cast, client, make_story, assign, cast_vote):
@@ -96,55 +102,63 @@ def test_annotators_see_no_gold_and_draw_no_split(cast, client, make_story, assi
     proposition = Proposition.objects.gold_of(story).first()
     for one in assign(story):
         cast_vote(one, proposition, "content_type", "Trait/Value")
-    client.force_login(cast.bob)
-    assert "Trait/Value" not in client.get(url("story", story.uid)).content.decode()
-    assert client.post(url("stories"), {"stories": [story.uid], "split": "x"}).status_code == 403
-    client.force_login(cast.esi)
-    assert "Trait/Value" in client.get(url("story", story.uid)).content.decode()
+    for person, sees in ((cast.bob, False), (cast.esi, True)):
+        client.force_login(person)
+        assert ("Trait/Value" in text_of(client.get(url("story", story.uid)))) is sees
+        assert client.post(url("stories"), {"stories": [story.uid], "split": "x"}).status_code == 403
 
 
-def test_html_in_a_story_is_shown_as_text(admin, cast):
-    admin.post(url("import"), {"format": "omnitom", "language": "en", "files": upload(json.dumps(RECORD)), "keep": "1"})
-    story = Story.objects.get(number=5)
-    for page in (url("stories"), url("story", story.uid), url("table_edit", story.uid), url("draft", story.uid)):
-        text = admin.get(page).content.decode()
-        assert "<script>alert" not in text and "&lt;script&gt;" in text, page
+def test_an_excerpt_is_one_line_and_ends_with_a_word():
+    for text, width, shown in (
+        ("Ines puts\nthe key away.", 40, "Ines puts the key away."),
+        ("Ines puts the key into the bag.", 18, "Ines puts the …"),  # 18 would end within “key”
+        ("伊内斯把钥匙放进了包里然后她离开了房间去花园里玩。", 18, "伊内斯把钥匙放进了包里然后她离开 …"),
+    ):
+        assert cut_at_word(text, width) == shown and len(shown) <= width
 
 
-def test_an_upload_is_checked_and_then_kept(admin, cast):
-    form = {"format": "omnitom", "language": "en"}
-    text = json.dumps(RECORD) + "\n{\n"
-    page = admin.post(url("import"), {**form, "files": upload(text)}).content.decode()
-    assert "nothing was kept" in page and "not JSON" in page
-    assert not Story.objects.exists()
-    admin.post(url("import"), {**form, "files": upload(text), "keep": "1"})
-    assert Story.objects.get().number == 5
-    assert AuditEvent.objects.get(action="corpus.imported").actor == cast.alice
+def test_text_of_people_is_shown_as_text_and_chooses_its_own_direction(admin, make_story):
+    story = make_story(text="<script>alert(1)</script> وضعت إيناس المفتاح", rows=[("إيناس", "المفتاح في الحقيبة")])
+    for name in ("story", "table_edit", "stories", "draft"):
+        page = text_of(admin.get(url(name, *[] if name == "stories" else [story.uid])))
+        assert "<script>alert" not in page and "&lt;script&gt;" in page, name
+        assert name in ("stories", "draft") or page.count('dir="auto"') >= 3, name
 
 
-@pytest.mark.parametrize("raw", [b"", b"\xff\xfe\x00", b"[" * 50_000, b"PK\x03\x04" + bytes(range(256))])
-def test_a_hostile_upload_is_answered(admin, raw):
-    response = admin.post(url("import"), {"format": "tombench", "language": "zh", "files": upload(raw), "keep": "1"})
-    assert response.status_code == 200
-    assert not Story.objects.exists()
+# --- what is uploaded
 
-
+RECORD = {"story_id": 5, "story_category": "C", "story": "Zo\xeb hides the key.", "beliefs": []}
 FORM = {"format": "auto", "language": "en"}
-
-
-def test_an_upload_that_is_too_large_is_refused(admin, settings):
-    settings.IMPORT_MAX_BYTES = 10
-    response = admin.post(url("import"), {**FORM, "files": upload("x" * 11)})
-    assert "larger than" in response.content.decode()
 
 
 def checked(admin, raw, name="records.jsonl", **more):
     """The answer and the page of files that are looked at, or imported with keep="1"."""
     response = admin.post(url("import"), {**FORM, "files": upload(raw, name), **more})
-    return response.context["answer"], response.content.decode()
+    return response.context["answer"], text_of(response)
 
 
-def test_a_story_is_typed(admin, cast):
+def test_an_upload_is_checked_and_then_kept_whatever_its_encoding(admin, cast, settings):
+    told, text = {"format": "omnitom"}, json.dumps(RECORD) + "\n{\n"
+    _, page = checked(admin, text, **told)
+    assert "nothing was kept" in page and "not JSON" in page
+    assert not Story.objects.exists()
+    checked(admin, text, **told, keep="1")
+    assert Story.objects.get().number == 5
+    assert AuditEvent.objects.get(action="corpus.imported").actor == cast.alice
+    encodings = (("utf-16", ""), ("utf-16-le", ""), ("windows-1252", "windows-1252"), ("gb18030", "gb18030"))
+    for number, (used, said) in enumerate(encodings, 6):
+        raw = json.dumps(RECORD | {"story_id": number}, ensure_ascii=False).encode(used)
+        assert checked(admin, raw, keep="1", encoding=said)[0].heading == "Imported", used
+        assert Story.objects.get(number=number).text == "Zo\xeb hides the key.", used
+    for raw in (b"", b"\xff\xfe\x00", b"[" * 50_000, b"PK\x03\x04" + bytes(range(256))):
+        form = {"format": "tombench", "language": "zh", "files": upload(raw), "keep": "1"}
+        assert admin.post(url("import"), form).status_code == 200, raw[:4]
+    assert Story.objects.count() == 5
+    settings.IMPORT_MAX_BYTES = 10
+    assert "larger than" in text_of(admin.post(url("import"), {**FORM, "files": upload("x" * 11)}))
+
+
+def test_a_story_is_typed(admin):
     said = {"typed": "1", "text": '=Ines, "hides"\r\nthe key; 故事', "category": "Moved, things", "spoken": "en"}
     first, again = (admin.post(url("import"), said) for _ in range(2))
     assert (first.status_code, again.status_code) == (302, 302)
@@ -152,14 +166,14 @@ def test_a_story_is_typed(admin, cast):
     assert (story.text, story.category.name, story.number) == ('=Ines, "hides"\nthe key; 故事', "Moved, things", 1)
     # the outcome stands beside the form, where the page is scrolled to, with the next step
     assert first["Location"] == f"{url('import')}?story={story.uid}#typed"
-    card = admin.get(first["Location"]).content.decode().partition('id="typed"')[2]
-    assert "is in the project" in card and f'href="/p/minds/stories/{story.uid}/draft/"' in card
-    assert "nothing was changed" in admin.get(again["Location"]).content.decode().partition('id="typed"')[2]
-    page = admin.post(url("import"), {**said, "text": " "}).content.decode()
+    first, again = (text_of(admin.get(one["Location"])).partition('id="typed"')[2] for one in (first, again))
+    assert "is in the project" in first and f'href="/p/minds/stories/{story.uid}/draft/"' in first
+    assert "nothing was changed" in again
+    page = text_of(admin.post(url("import"), {**said, "text": " "}))
     assert "The story is empty" in page and "Moved, things" in page and Story.objects.count() == 1
 
 
-def test_the_example_of_each_format_can_be_imported(admin, cast):
+def test_the_example_of_each_format_can_be_imported(admin):
     for key in ("stories", "tables", "votes", "omnitom", "tombench"):
         got = admin.get(url("import"), {"example": key})
         name = got["Content-Disposition"].split('"')[1]
@@ -172,32 +186,27 @@ def test_the_example_of_each_format_can_be_imported(admin, cast):
 def test_votes_are_uploaded(admin, cast, make_story):
     make_story()
     text = "story_id,actor,belief,dimension,annotator,label\n1,Ines,The key is in the bag,order,bob,1\n"
-    _, page = checked(admin, text, "votes.csv")
-    assert "This looks like votes in a spreadsheet: 1 row." in page and not Vote.objects.exists()
-    assert checked(admin, text.encode("utf-16"), "votes.csv", keep="1")[0].heading == "Imported"
-    assert Vote.objects.get().annotator == cast.bob
-    assert checked(admin, text, "votes.csv", keep="1")[0].heading == "Nothing new: all of it is here already"
-    _, wrong = checked(admin, "a,b\n", "votes.csv", keep="1", format="votes")
-    assert "column story_id is missing" in wrong and "<h2>Nothing was imported</h2>" in wrong
-    _, unknown = checked(admin, "a,b\n", "votes.csv", keep="1")
-    assert "votes.csv is of no format that is known here: its first line has a, b." in unknown
-    empty = checked(admin, ",,\n\n".encode("utf-16"), "votes.csv", keep="1")[1]
-    assert "votes.csv is empty." in empty
     raw = text.replace("bob", "In\xe9s").encode("windows-1252")
-    assert "choose the encoding Windows-1252" in checked(admin, raw, "votes.csv", keep="1")[1]
-    assert checked(admin, raw, "votes.csv", keep="1", encoding="windows-1252")[0].result.created == 1
+
+    def look(content, **more):
+        return checked(admin, content, "votes.csv", **more)
+
+    assert "This looks like votes in a spreadsheet: 1 row." in look(text)[1] and not Vote.objects.exists()
+    assert look(text.encode("utf-16"), keep="1")[0].heading == "Imported"
+    assert Vote.objects.get().annotator == cast.bob
+    assert look(text, keep="1")[0].heading == "Nothing new: all of it is here already"
+    for content, more, said in (
+        ("a,b\n", {"format": "votes"}, ["column story_id is missing", "<h2>Nothing was imported</h2>"]),
+        ("a,b\n", {}, ["votes.csv is of no format that is known here: its first line has a, b."]),
+        (",,\n\n".encode("utf-16"), {}, ["votes.csv is empty."]),
+        (raw, {}, ["choose the encoding Windows-1252"]),
+    ):
+        _, page = look(content, keep="1", **more)
+        assert all(sentence in page for sentence in said), said
+    assert look(raw, keep="1", encoding="windows-1252")[0].result.created == 1
 
 
-@pytest.mark.parametrize(
-    ("bytes_of", "said"), [("utf-16", ""), ("utf-16-le", ""), ("windows-1252", "windows-1252"), ("gb18030", "gb18030")]
-)
-def test_records_are_uploaded_in_other_encodings(admin, cast, bytes_of, said):
-    raw = json.dumps(RECORD | {"story": "Zo\xeb hides the key."}, ensure_ascii=False).encode(bytes_of)
-    assert checked(admin, raw, "records.jsonl", keep="1", encoding=said)[0].heading == "Imported"
-    assert Story.objects.get().text == "Zo\xeb hides the key."
-
-
-def test_what_a_file_is_to_become_is_asked_before_anything_is_written(admin, cast):
+def test_what_a_file_is_to_become_is_asked_before_anything_is_written(admin):
     items = [{"STORY": f"A story {at}", "故事": "故事", "QUESTION": "Who?", "OPTION-A": "x"} for at in range(3)]
     raw = "".join(json.dumps(item) + "\n" for item in items)
     answer, page = checked(admin, raw, "Hinting Task Test.jsonl", keep="1")
@@ -213,7 +222,7 @@ def test_what_a_file_is_to_become_is_asked_before_anything_is_written(admin, cas
     assert reverse("benchmark:import_answers", args=["minds"]) in foreign and "Imported" not in foreign
 
 
-def test_equal_problems_are_told_together_and_all_can_be_had(admin, cast, make_story):
+def test_equal_problems_are_told_together_and_all_can_be_had(admin, make_story):
     make_story()
     head = "story_id,actor,belief,dimension,annotator,label\n"
     text = head + "1,Ines,The key is in the bag,order,bob,1\n" + "1,Ines,=No such,order,bob,1\n" * 1500 + "x,,,,,\n"
@@ -233,68 +242,77 @@ def test_tables_are_previewed_and_say_whose_work_they_open_again(admin, cast, ma
     for dimension in cast.project.schema.dimensions:
         cast_vote(bob, Proposition.objects.gold_of(finished).get(), dimension.key, dimension.values[0])
     text = "story;story_id;actor;proposition\n;1;world;It rains\n;1;Ines;It snows\nBare.;;Ines;It rains\n"
-    answer, page = checked(admin, text, "tables.csv")
+
+    def look(**more):
+        return checked(admin, text, "tables.csv", **more)
+
+    answer, page = look()
     assert "This looks like propositions in a spreadsheet: 3 rows." in page
     assert (answer.result.created, answer.result.refused) == (1, 1)
-    answer, page = checked(admin, text, "tables.csv", replace="on")
+    answer, page = look(replace="on")
     assert "Would open again what was finished:" in page and "Bob" in page
-    assert not checked(admin, text, "tables.csv", replace="on", keep="1")[0].kept
-    assert not Proposition.objects.gold_of(bare).exists()
-    _, page = checked(admin, text, "tables.csv", replace="on", keep="1", sure="1")
+    assert not look(replace="on", keep="1")[0].kept and not Proposition.objects.gold_of(bare).exists()
+    _, page = look(replace="on", keep="1", sure="1")
     assert "2 tables: 1 created, 1 changed, 0 unchanged; 2 rows added, 0 taken out." in page
     assert Vote.objects.cast().filter(proposition__belief="It rains").count() == len(cast.project.schema.dimensions)
 
 
-def test_stories_come_from_a_spreadsheet(admin, cast, make_story):
-    text = "story_id,category,story,translation\n5,'=A,It rains.,下雨了。\n,,It snows.,\n,,It snows.,\n7,,,\n"
+def test_stories_come_from_a_spreadsheet_and_what_becomes_of_them_is_told_in_chinese(admin):
+    head = "story_id,category,story,translation\n"
+    text = head + "5,'=A,It rains.,下雨了。\n,,It snows.,\n,,It snows.,\n7,,,\nx,,It hails.,\n8,,,\n"
     answer, page = checked(admin, text, "weather.csv", keep="1")
     assert answer.heading == "Imported in part" and "Line 5" in page and "story: it is empty; expected a story." in page
     rows = Story.objects.order_by("number").values_list("number", "category__name", "text", "translations")
     assert list(rows) == [(5, "=A", "It rains.", {"zh": "下雨了。"}), (6, "weather", "It snows.", {})]
-    assert checked(admin, text.replace("7,,,\n", ""), "weather.csv", keep="1")[0].result.unchanged == 2
+    form = {**FORM, "files": upload(text, "weather.csv")}
+    page = text_of(admin.post(url("import"), form, **CHINESE))
+    assert "这看起来是电子表格或 JSON 中的故事：" in page and "未变 2；0 条命题；3 个问题。" in page
+    assert "story_id：为&#x27;x&#x27;；应为整数，留空则取下一个空号。" in page
+    assert "第 5 行及另外 1 行" in page and "story：为空；应为故事。" in page
+    form |= {"files": upload(text, "weather.csv"), "problems": "1"}
+    sent = b"".join(admin.post(url("import"), form, **CHINESE).streaming_content).decode()
+    assert "story_id: it is 'x'; expected a whole number, or nothing for the next free one." in sent, "in English"
+
+
+# --- tables
+
+
+def beliefs(story) -> list[str]:
+    return [row.belief for row in Proposition.objects.gold_of(story)]
 
 
 def test_rows_are_added_moved_reworded_and_taken_out(admin, cast, make_story):
     story = make_story(rows=[("Ines", "One"), ("Ines", "Two")])
-    address = url("table_edit", story.uid)
+    address, held = url("table_edit", story.uid), Proposition.objects.gold_of(story)
     admin.post(address, {"actor": "Tomas", "belief": "Three", "order": "1"})
     admin.post(address, {"rows": "Tomas\tFour\nTomas\tFive"})
-    held = Proposition.objects.gold_of(story)
-    assert [row.belief for row in held] == ["One", "Two", "Three", "Four", "Five"]
-    admin.post(address, {"up": held.get(belief="Five").uid})
-    admin.post(address, {"down": held.get(belief="One").uid})
-    admin.post(address, {"up": held.get(belief="Two").uid})  # it is the first already
-    assert [row.belief for row in held.all()] == ["Two", "One", "Three", "Five", "Four"]
+    assert beliefs(story) == ["One", "Two", "Three", "Four", "Five"]
+    for way, belief in (("up", "Five"), ("down", "One"), ("up", "Two")):  # the last is the first already
+        admin.post(address, {way: held.get(belief=belief).uid})
+    assert beliefs(story) == ["Two", "One", "Three", "Five", "Four"]
     two = url("proposition_edit", held.get(belief="Two").uid)
-    assert "at most 200" in admin.post(two, {"actor": "Ines" * 51, "belief": "Deux"}).content.decode()
+    assert "at most 200" in text_of(admin.post(two, {"actor": "Ines" * 51, "belief": "Deux"}))
     admin.post(two, {"actor": "Ines", "belief": "Deux"})
     admin.post(url("proposition_edit", held.get(belief="One").uid), {"remove": "1"})
-    assert [row.belief for row in held.all()] == ["Deux", "Three", "Five", "Four"]
+    assert beliefs(story) == ["Deux", "Three", "Five", "Four"]
     actions = set(AuditEvent.objects.values_list("action", flat=True))
-    expected = {"table.rows_added", "proposition.moved", "proposition.reworded", "proposition.removed"}
-    assert expected <= actions
-
-
-def test_a_row_with_votes_is_reworded_only_when_confirmed_and_keeps_them(admin, cast, make_story, assign, cast_vote):
-    story = make_story(rows=[("Ines", "One"), ("Ines", "Two")])
-    old = Proposition.objects.gold_of(story).first()
-    cast_vote(assign(story)[0], old, "order", "1")
-    address = url("proposition_edit", old.uid)
-    admin.post(address, {"actor": "Ines", "belief": "Uno"})
-    assert Proposition.objects.gold_of(story).first() == old
-    admin.post(address, {"actor": "Ines", "belief": "Uno", "confirmed": "1"})
-    old.refresh_from_db()
-    assert old.removed_at is not None and old.belief == "One" and old.votes.count() == 1
-    assert [row.belief for row in Proposition.objects.gold_of(story)] == ["Uno", "Two"]
+    assert actions >= {"table.rows_added", "proposition.moved", "proposition.reworded", "proposition.removed"}
+    held.filter(belief="Three").update(removed_at="2026-01-01T00:00Z")
+    assert move(by=cast.alice, proposition=held.get(belief="Five"), up=True)
+    assert beliefs(story) == ["Five", "Deux", "Four"], "rows that were taken out are skipped"
 
 
 @pytest.mark.parametrize("voted", [True, False])
-def test_rewording_twice_at_once_makes_one_new_row(admin, cast, make_story, assign, cast_vote, monkeypatch, voted):
+def test_rewording_keeps_votes_and_twice_at_once_makes_one_new_row(
+    admin, make_story, assign, cast_vote, monkeypatch, voted
+):
     story = make_story(rows=[("Ines", "One"), ("Ines", "Two")])
     old = Proposition.objects.gold_of(story).first()
+    address, words = url("proposition_edit", old.uid), {"actor": "Ines", "belief": "Uno"}
     if voted:
         cast_vote(assign(story)[0], old, "order", "1")
-    words = {"actor": "Ines", "belief": "Uno"}
+        admin.post(address, words)
+        assert beliefs(story) == ["One", "Two"], "a row with votes is reworded only when that is confirmed"
     reword = belief_tables.reword
 
     def slower(**asked):
@@ -302,10 +320,13 @@ def test_rewording_twice_at_once_makes_one_new_row(admin, cast, make_story, assi
         return reword(**asked)
 
     monkeypatch.setattr(belief_tables, "reword", slower)
-    page = admin.post(url("proposition_edit", old.uid), {**words, "confirmed": "1"}, follow=True)
-    assert page.status_code == 200 and ("as it stands" in page.content.decode()) == voted
-    assert [row.belief for row in Proposition.objects.gold_of(story)] == ["Uno", "Two"]
+    page = admin.post(address, words | {"confirmed": "1"}, follow=True)
+    assert page.status_code == 200 and ("as it stands" in text_of(page)) == voted
+    assert beliefs(story) == ["Uno", "Two"]
     assert AuditEvent.objects.filter(action="proposition.reworded").count() == 1
+    if voted:
+        old.refresh_from_db()
+        assert old.removed_at is not None and old.belief == "One" and old.votes.count() == 1
 
 
 def test_a_row_that_is_sent_twice_is_added_once_and_equal_rows_stay_possible(admin, cast, make_story):
@@ -313,113 +334,59 @@ def test_a_row_that_is_sent_twice_is_added_once_and_equal_rows_stay_possible(adm
     address, row = url("table_edit", story.uid), {"actor": "Tomas", "belief": "Two", "order": "1"}
     pages = [admin.post(address, row) for _ in range(5)]
     assert [page.status_code for page in pages] == [302, 200, 200, 200, 200]
-    assert "added a moment ago" in pages[1].content.decode()
+    assert "added a moment ago" in text_of(pages[1])
     many = {"rows": "Tomas\tThree\nTomas\tThree"}  # equal rows in one paste are meant
     assert [admin.post(address, many).status_code for _ in range(2)] == [302, 200]
-    held = Proposition.objects.gold_of(story)
-    assert [one.belief for one in held] == ["One", "Two", "Three", "Three"]
-    rows = [belief_tables.TableRow("Tomas", "Two", "1")]
-    belief_tables.add_rows(by=cast.esi, story=story, rows=rows, now=timezone.now())  # somebody else means it
-    later = timezone.now() + belief_tables.AGAIN_AFTER
-    belief_tables.add_rows(by=cast.alice, story=story, rows=rows, now=later)
-    assert [one.belief for one in held.all()] == ["One", "Two", "Three", "Three", "Two", "Two"]
-
-
-def test_an_excerpt_is_one_line_and_ends_with_a_word():
-    for text, shown in [
-        ("Ines puts\nthe key away.", "Ines puts the key away."),
-        ("Ines puts the key into the bag.", "Ines puts the …"),  # 18 would end within “key”
-        ("伊内斯把钥匙放进了包里然后她离开了房间去花园里玩。", "伊内斯把钥匙放进了包里然后她离开 …"),
-    ]:
-        width = 40 if "\n" in text else 18
-        assert cut_at_word(text, width) == shown and len(shown) <= width
-
-
-def test_text_of_people_chooses_its_own_direction(admin, make_story):
-    story = make_story(text="وضعت إيناس المفتاح في الحقيبة.", rows=[("إيناس", "المفتاح في الحقيبة")])
-    for name, parts in (("story", 3), ("table_edit", 3)):
-        assert admin.get(url(name, story.uid)).content.decode().count('dir="auto"') >= parts
-
-
-def test_moving_skips_rows_that_were_taken_out(cast, make_story):
-    story = make_story(rows=[("a", "One"), ("a", "Gone"), ("a", "Three")])
-    Proposition.objects.filter(belief="Gone").update(removed_at="2026-01-01T00:00Z")
-    assert move(by=cast.alice, proposition=Proposition.objects.get(belief="Three"), up=True)
-    assert [row.belief for row in Proposition.objects.gold_of(story)] == ["Three", "One"]
-
-
-@pytest.mark.parametrize(
-    ("format", "begins"), [("omnitom", b'{"story_id": 1'), ("long-csv", b"story_id,category"), ("croissant", b"PK")]
-)
-def test_exports_are_downloads(admin, make_story, format, begins):
-    make_story()
-    response = admin.get(url("download", format))
-    assert b"".join(response.streaming_content).startswith(begins)
-    assert "attachment" in response["Content-Disposition"]
-    assert admin.get(url("download", "pdf")).status_code == 404
-
-
-def test_the_archive_goes_out_and_comes_in_by_the_site_admin_only(admin, cast, make_story):
-    make_story()
-    raw = b"".join(admin.get(url("archive")).streaming_content)
-    assert "manifest.json" in zipfile.ZipFile(io.BytesIO(raw)).namelist()
-    assert admin.post(url("archive"), {"slug": "copy", "file": upload(raw, "a.zip")}).status_code == 403
-    cast.alice.is_superuser = True
-    cast.alice.save()
-    wrong = admin.post(url("archive"), {"slug": "copy", "file": upload(b"no zip", "a.zip")})
-    assert "not a readable archive" in wrong.content.decode()
-    assert admin.post(url("archive"), {"slug": "copy", "file": upload(raw, "a.zip")}).status_code == 302
-    assert Project.objects.get(slug="copy").stories.count() == 1
-
-
-def primary_button(client, story) -> tuple[str, str] | None:
-    page = client.get(url("story", story.uid)).content.decode()
-    found = re.findall(r'class="button button-primary"\s+href="([^"]+)"\s*>([^<]+)<', page)
-    assert len(found) <= 1
-    return found[0] if found else None
+    assert beliefs(story) == ["One", "Two", "Three", "Three"]
+    rows, now = [TableRow("Tomas", "Two", "1")], timezone.now()
+    belief_tables.add_rows(by=cast.esi, story=story, rows=rows, now=now)  # somebody else means it
+    belief_tables.add_rows(by=cast.alice, story=story, rows=rows, now=now + belief_tables.AGAIN_AFTER)
+    assert beliefs(story) == ["One", "Two", "Three", "Three", "Two", "Two"]
 
 
 def test_a_bare_story_has_one_button_which_leads_to_the_next_step_of_its_experts(cast, make_story, client):
     story = make_story()
     story.tables.all().delete()
     draft, lanes = (f"/p/minds/stories/{story.uid}/{page}/" for page in ("draft", "reconcile"))
+
+    def primary_buttons() -> list[tuple[str, str]]:
+        page = text_of(client.get(url("story", story.uid)))
+        return re.findall(r'class="button button-primary"\s+href="([^"]+)"\s*>([^<]+)<', page)
+
     client.force_login(cast.esi)
-    assert primary_button(client, story) == (draft, "Write its table")
-    assert "/table/" not in client.get(url("story", story.uid)).content.decode()
-    rows = [TableRow("world", "It rains", "0")]
+    assert primary_buttons() == [(draft, "Write its table")]
+    assert "/table/" not in text_of(client.get(url("story", story.uid)))
     for expert in (cast.esi, cast.alice):
+        rows = [TableRow("world", "It rains", "0")]
         write_draft(by=expert, story=story, rows=rows, now=timezone.now(), origin="pasted")
         client.force_login(expert)
-        assert primary_button(client, story) == (draft, "Go on with your table")
+        assert primary_buttons() == [(draft, "Go on with your table")]
         hand_in(by=expert, story=story, now=timezone.now())
-    assert primary_button(client, story) == (lanes, "Reconcile")
-    page = client.get(url("story", story.uid)).content.decode()  # as Alice, who is admin
+    assert primary_buttons() == [(lanes, "Reconcile")]
+    page = text_of(client.get(url("story", story.uid)))  # as Alice, who is admin
     assert "enter a finished table</a>, past the experts" in page
     client.force_login(cast.bob)
-    assert primary_button(client, story) is None
+    assert primary_buttons() == []
 
 
-CHINESE = {"HTTP_ACCEPT_LANGUAGE": "zh-CN"}
+# --- what goes out
 
 
-def test_what_becomes_of_a_file_is_told_in_chinese_and_its_file_of_problems_in_english(admin, cast, make_story):
-    make_story(1)
-    sheet = "story_id,story\n7,A key is found.\nx,Another one.\n9,\n10,\n"
-    said = {"format": "auto", "language": "en", "files": upload(sheet, "s.csv")}
-    page = admin.post(url("import"), said, **CHINESE).content.decode()
-    assert "这看起来是电子表格或 JSON 中的故事：4 个故事。" in page
-    assert "1 个故事：新建 1，未变 0；0 条命题；3 个问题。" in page
-    assert "story_id：为&#x27;x&#x27;；应为整数，留空则取下一个空号。" in page
-    assert "第 4 行及另外 1 行" in page and "story：为空；应为故事。" in page
-    said["files"] = upload(sheet, "s.csv")
-    sent = b"".join(admin.post(url("import"), {**said, "problems": "1"}, **CHINESE).streaming_content).decode()
-    assert "story_id: it is 'x'; expected a whole number, or nothing for the next free one." in sent
+def test_exports_are_downloads_and_the_archive_comes_in_by_the_site_admin_only(admin, cast, make_story):
+    make_story()
+    for format, begins in (("omnitom", b'{"story_id": 1'), ("long-csv", b"story_id,category"), ("croissant", b"PK")):
+        response = admin.get(url("download", format))
+        assert b"".join(response.streaming_content).startswith(begins), format
+        assert "attachment" in response["Content-Disposition"]
+    assert admin.get(url("download", "pdf")).status_code == 404
+    raw = b"".join(admin.get(url("archive")).streaming_content)
+    assert "manifest.json" in zipfile.ZipFile(io.BytesIO(raw)).namelist()
 
+    def bring(content: bytes):
+        return admin.post(url("archive"), {"slug": "copy", "file": upload(content, "a.zip")})
 
-def test_a_row_that_a_script_sent_is_refused_in_chinese(cast, client, make_story):
-    story = make_story(1)
-    client.force_login(cast.esi)
-    address = reverse("annotation:save_draft", args=["minds", story.uid])
-    answer = client.post(address, {"changes": [{}]}, content_type="application/json", **CHINESE)
-    assert answer.status_code == 400
-    assert answer.json()["error"].startswith("changes[0]：缺少字段")
+    assert bring(raw).status_code == 403
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    assert "not a readable archive" in text_of(bring(b"no zip"))
+    assert bring(raw).status_code == 302 and Project.objects.get(slug="copy").stories.count() == 1

@@ -34,7 +34,6 @@ class Actions:
     def __init__(self, cast, stories, seed: int) -> None:
         self.cast, self.stories, self.random, self.step = cast, stories, random.Random(seed), 0
         self.schema = cast.project.schema
-        self.imported = 0
 
     @property
     def now(self) -> datetime:
@@ -90,7 +89,6 @@ class Actions:
             release(by=self.cast.alice, assignment=self.random.choice(held), now=self.now)
 
     def import_votes(self) -> None:
-        self.imported += 1
         row, dimension = self.proposition(), self.random.choice(self.schema.dimensions)
         cells = [row.table.story.number, row.actor, row.belief, dimension.key, "bob", dimension.values[1], self.now]
         file = BytesIO((HEAD + ",".join(map(str, cells)) + "\n").encode())
@@ -152,9 +150,5 @@ def test_the_check_finds_a_wrong_count_and_the_recount_mends_it(cast, make_story
     call_command("recount", stdout=output)
     assert output.getvalue() == "1 story counted anew.\n"
     call_command("recount", "--check", stdout=StringIO())
-
-
-def test_a_discarded_project_leaves_no_count(cast, make_story):
-    make_story()
     discard_project(cast.project)
     assert not StoryCounts.objects.exists()

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 
 import mlcroissant
-import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
@@ -11,8 +10,7 @@ from annotation.models import Guideline, Proposition
 from annotation.services.croissant import write_croissant
 
 
-@pytest.fixture
-def folder(cast, make_story, assign, cast_vote, tmp_path):
+def test_a_project_is_described_by_what_it_knows(cast, make_story, assign, cast_vote, tmp_path):
     project = cast.project
     project.description = "Who believes what."
     project.dataset_card = {"licence": "CC BY 4.0", "source": "Written here.", "demographics": "Three adults."}
@@ -20,15 +18,13 @@ def folder(cast, make_story, assign, cast_vote, tmp_path):
     Guideline.objects.create(project=project, dimension="order", text="Count minds.")
     story = make_story(text="=1+1 is a story")
     for one in assign(story):
-        cast_vote(one, Proposition.objects.order_by("position")[0], "order", "0")
-        cast_vote(one, Proposition.objects.order_by("position")[0], "truth_status", "True")
+        for dimension, label in (("order", "0"), ("truth_status", "True")):
+            cast_vote(one, Proposition.objects.order_by("position")[0], dimension, label)
     counts = write_croissant(project, tmp_path / "out", site_url="https://example.org", now=timezone.now())
     assert counts == {"stories": 1, "propositions": 2}
-    return tmp_path / "out"
 
-
-def test_the_description_validates_and_its_records_load(folder):
-    dataset = mlcroissant.Dataset(str(folder / "croissant.json"))
+    # it validates, and its records load
+    dataset = mlcroissant.Dataset(str(tmp_path / "out" / "croissant.json"))
     assert not dataset.metadata.ctx.issues.errors
     (story,) = dataset.records("stories")
     assert (story["stories/story_id"], story["stories/story"]) == (1, b"=1+1 is a story")
@@ -36,12 +32,9 @@ def test_the_description_validates_and_its_records_load(folder):
     assert [row["propositions/order"] for row in rows] == [0, None]
     assert [row["propositions/truth_status"] for row in rows] == [b"True", None]
     votes = list(dataset.records("votes"))
-    assert len(votes) == 6
-    assert {row["votes/annotator"] for row in votes} == {b"A1", b"A2", b"A3"}
+    assert len(votes) == 6 and {row["votes/annotator"] for row in votes} == {b"A1", b"A2", b"A3"}
 
-
-def test_the_responsible_ai_fields_say_what_the_project_knows(folder):
-    document = json.loads((folder / "croissant.json").read_text(encoding="utf-8"))
+    document = json.loads((tmp_path / "out" / "croissant.json").read_text(encoding="utf-8"))
     assert "http://mlcommons.org/croissant/RAI/1.0" in document["conformsTo"]
     assert document["license"] == "CC BY 4.0"
     assert document["rai:dataCollection"] == "Written here."
@@ -51,13 +44,9 @@ def test_the_responsible_ai_fields_say_what_the_project_knows(folder):
     assert any("guidelines of its own for order" in line for line in document["rai:dataAnnotationProtocol"])
     assert "rai:dataBiases" not in document
 
-
-def test_the_card_names_what_the_project_does_not_say(folder):
-    card = (folder / "README.md").read_text(encoding="utf-8")
-    assert card.startswith("# Minds\n\nWho believes what.")
-    assert "## Licence\n\nCC BY 4.0" in card
-    assert "## Intended use\n\nThe project does not say." in card
-    assert "bob" not in card
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert card.startswith("# Minds\n\nWho believes what.") and "## Licence\n\nCC BY 4.0" in card
+    assert "## Intended use\n\nThe project does not say." in card and "bob" not in card
 
 
 def test_an_empty_project_can_be_described(cast, tmp_path):

@@ -5,7 +5,7 @@ from django.urls import reverse
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from annotation.models import ApiToken, Scope
+from annotation.models import ApiToken, Assignment, Scope
 from annotation.services.accounts import make_token
 
 OPERATIONS = 88
@@ -37,6 +37,17 @@ def story(make_story, assign):
     story = make_story()
     assign(story)
     return story
+
+
+@pytest.fixture
+def label_again(cast, story):
+    """Has Esi label the story in Ben's place."""
+
+    def make() -> None:
+        story.assignments.filter(annotator=cast.ben).update(released_at=story.created_at)
+        Assignment.objects.create(story=story, annotator=cast.esi, slot=3, overlap=3)
+
+    return make
 
 
 @pytest.fixture

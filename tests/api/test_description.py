@@ -9,6 +9,7 @@ from django.core.management import call_command
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from config.api import urlpatterns
 from tests.api.conftest import OPERATIONS, token_of
 from tests.cast import new_cast
 from tests.copies import copied
@@ -29,18 +30,15 @@ def test_the_description_is_valid_and_without_warnings(tmp_path):
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(tmp_path / "schema.yml"))
 
 
-def _operations(described: dict):
-    for path, methods in described["paths"].items():
-        for method, operation in methods.items():
-            if method in {"get", "post"}:
-                yield path, operation
-
-
 def test_every_operation_has_an_id_a_tag_a_text_and_described_errors(described):
     assert described["openapi"].startswith("3.1")
-    found = list(_operations(described))
-    assert len(found) == OPERATIONS
-    assert len({operation["operationId"] for _, operation in found}) == len(found)
+    found = [
+        (path, operation)
+        for path, methods in described["paths"].items()
+        for method, operation in methods.items()
+        if method in {"get", "post"}
+    ]
+    assert len(found) == len({operation["operationId"] for _, operation in found}) == OPERATIONS
     for path, operation in found:
         assert operation["tags"] and operation["description"], path
         assert {"401", "404", "406"} <= set(operation["responses"]), path
@@ -49,28 +47,18 @@ def test_every_operation_has_an_id_a_tag_a_text_and_described_errors(described):
             if status not in {"200", "201"}:
                 content = response["content"]["application/json"]
                 assert content["schema"]["$ref"].endswith("/Error") and content["examples"], (path, status)
+        for name in (one["name"] for one in operation.get("parameters", [])):
+            assert not (name in ("id", "pk") or name.endswith("_id")), "only uids and slugs name things"
 
 
-def test_every_route_is_described(described):
-    from config.api import urlpatterns
-
-    routes = {str(one.pattern) for one in urlpatterns if one.name not in {"docs", "schema", "nothing"}}
-    assert len(routes) == len(described["paths"])
-
-
-def test_every_route_has_a_place_in_the_documentation():
-    from config.api import urlpatterns
-
+def test_every_route_is_described_and_has_a_place_in_the_documentation(described):
+    patterns = {str(one.pattern) for one in urlpatterns if one.name not in {"docs", "schema", "nothing"}}
+    assert len(patterns) == len(described["paths"])
     page = (settings.BASE_DIR / "docs" / "api.md").read_text("utf-8")
     told = {part for row in re.findall(r"^\| (`.*?`) \|", page, re.M) for part in re.split(r"[/`?]", row)}
-    routes = {str(one.pattern).removeprefix("v1/") for one in urlpatterns if str(one.pattern).startswith("v1/")}
-    parts = {part for route in routes for part in re.sub(r"<[^>]*>", "", route).split("/") if part}
-    assert len(parts) > 20 and parts - told == {"schema"}
-
-
-def test_only_uids_and_slugs_name_things(described):
-    names = {one["name"] for _, operation in _operations(described) for one in operation.get("parameters", [])}
-    assert not {name for name in names if name == "id" or name.endswith("_id") or name == "pk"}
+    bare = [re.sub(r"<[^>]*>", "", one.removeprefix("v1/")) for one in patterns if one.startswith("v1/")]
+    parts = {part for route in bare for part in route.split("/") if part}
+    assert len(parts) > 20 and parts <= told
 
 
 def test_the_docs_page_asks_for_a_log_in_and_needs_no_inline_script(cast, client):

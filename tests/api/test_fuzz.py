@@ -42,10 +42,9 @@ TIMES = int(os.environ.get("TEST_FUZZED") or 1)
 EXAMPLES, FEW = 5 * TIMES, 2 * TIMES
 """Valid requests of an operation; of one on runs, of which there are many in one manner, and of one that is asked
 nothing beside its address."""
-ANYWHERE = TIMES
-"""Invalid ones, whose address may be what is invalid: most of these find no operation, whichever they were drawn of."""
-THERE, FEW_THERE = 2 * TIMES, TIMES
-"""Invalid ones to the address of something that is there: what they say is invalid."""
+ANYWHERE, THERE, FEW_THERE = TIMES, 2 * TIMES, TIMES
+"""Invalid ones: whose address may be what is invalid, so that most find no operation; and to the address of something
+that is there, where what they say is invalid."""
 BOUNDED = settings(
     deadline=None,
     derandomize=True,
@@ -56,8 +55,10 @@ BOUNDED = settings(
 
 
 @pytest.fixture
-def one_connection():
-    """A request through WSGI closes old connections as it begins and ends; here that would be the test's own."""
+def one_connection(monkeypatch):
+    """A request through WSGI closes old connections as it begins and ends; here that would be the test's own. And no
+    worker is asked to try a model."""
+    monkeypatch.setattr("workers.tasks.ask_to_try", lambda endpoint: True)
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     yield
@@ -78,29 +79,18 @@ def place(cast, make_story, assign, cast_vote) -> dict[str, list[str]]:
     endpoint = Endpoint.objects.create(name="tiny", provider="scripted", model="tiny")
     EndpointRateLimit.objects.create(endpoint=endpoint)
     made = begin(cast, endpoint, [make_story(3)])
-    return {
-        "name": [endpoint.name],
-        "slug": ["minds"],
-        "round": [made.uid],
-        **_evaluated(cast, make_story),
-        "story": [story.uid for story in stories],
-        "study": [new_study(cast).uid],
-        "proposition": propositions,
-        "dimension": ["order"],
-    }
-
-
-def _evaluated(cast, make_story) -> dict[str, list[str]]:
-    """A finished run with its report, whose results everybody sees."""
-    story = make_story(4)
-    settle(story)
+    # a finished run with its report, whose results everybody sees
+    settle(make_story(4))
     dataset, _ = publish_version(by=cast.alice, project=cast.project)
     models = baselines()
     run = work_off(started(cast, dataset, [models["majority"], models["random"]]))
     document_of(run)  # a request's own would be rolled back with it
     ResultsVisibility.objects.create(project=cast.project, audience=Audience.EVERYONE)
     item = RunItem.objects.filter(entrant__run=run).first()
-    return {"run": [run.uid], "version": [str(dataset.version)], "item": [str(item.pk)], "table": ["stage2"]}
+    there = {"name": endpoint.name, "slug": "minds", "round": made.uid, "run": run.uid, "item": str(item.pk)}
+    there |= {"version": str(dataset.version), "table": "stage2", "study": new_study(cast).uid, "dimension": "order"}
+    several = {"story": [story.uid for story in stories], "proposition": propositions}
+    return {name: [value] for name, value in there.items()} | several
 
 
 @pytest.fixture
@@ -113,11 +103,6 @@ def tokens(cast) -> dict[str, dict[str, str]]:
     cast.charlie.save()
     names = ("bob", "esi", "alice", "charlie") if connection.vendor == "sqlite" else ("bob", "charlie")
     return {name: {"Authorization": f"Token {token_of(getattr(cast, name))}"} for name in names}
-
-
-@pytest.fixture(autouse=True)
-def no_worker_is_asked(monkeypatch):
-    monkeypatch.setattr("workers.tasks.ask_to_try", lambda endpoint: True)
 
 
 @pytest.fixture
@@ -143,11 +128,7 @@ def described(tokens, one_connection, place):
 
 def answer_to(case, token: dict[str, str], guarded: set[str]) -> int:
     """The status of an answer that passed all checks; `guarded` holds the operations that were shown to answer nobody
-    without a token.
-
-    That is the one check which makes requests of its own, and what it finds does not depend on whom it takes the token
-    from.
-    """
+    without a token: that check makes requests of its own, and finds the same whomever it takes the token from."""
     operation = case.operation.label
     with transaction.atomic():
         try:
@@ -160,9 +141,6 @@ def answer_to(case, token: dict[str, str], guarded: set[str]) -> int:
     return status
 
 
-Place = Mapping[str, Sequence[str]]
-
-
 def each_of(strategy: SearchStrategy[Case], number: int, check: Callable[[Case], None]) -> None:
     """Check so many different cases."""
 
@@ -172,6 +150,9 @@ def each_of(strategy: SearchStrategy[Case], number: int, check: Callable[[Case],
         check(case)
 
     drawn()
+
+
+Place = Mapping[str, Sequence[str]]
 
 
 def drawn_of(operation: APIOperation, mode: GenerationMode, place: Place) -> Iterator[tuple[SearchStrategy[Case], int]]:
@@ -187,11 +168,6 @@ def drawn_of(operation: APIOperation, mode: GenerationMode, place: Place) -> Ite
         yield strategy, FEW_THERE if of_runs else THERE
 
 
-def is_there(case: Case, place: Place) -> bool:
-    """Whether all that the address of a request names is there, as far as is known."""
-    return all(str(value) in place.get(name, [str(value)]) for name, value in case.path_parameters.items())
-
-
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
 def test_no_answer_breaks_the_description(described, tokens, place, mode):
     """Valid and invalid requests, each as every role; all checks of schemathesis."""
@@ -202,7 +178,8 @@ def test_no_answer_breaks_the_description(described, tokens, place, mode):
     turns = cycle(tokens)
 
     def check(case: Case) -> None:
-        for name in tokens if is_there(case, place) else [next(turns)]:
+        known = (str(value) in place.get(name, [str(value)]) for name, value in case.path_parameters.items())
+        for name in tokens if all(known) else [next(turns)]:  # all that its address names is there, as far as is known
             met[name].add(answer_to(case, tokens[name], guarded))
 
     for operation in operations:

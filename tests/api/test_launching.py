@@ -17,10 +17,16 @@ PLAN = {"dataset": 1, "endpoints": ["majority", "random"], "steps": ["label"]}
 
 
 @pytest.fixture
-def alice(cast, api, make_story):
+def minds(cast, make_story):
     published(cast, make_story, count=3)
     baselines()
-    return api(cast.alice)
+
+
+@pytest.fixture
+def post(cast, api):
+    """`post(path, body)` as Alice."""
+    alice = api(cast.alice)
+    return lambda path, body: alice.post(f"{RUNS}{path}", body, format="json")
 
 
 def fields_of(response, status: int = 422) -> dict[str, list[str]]:
@@ -28,48 +34,26 @@ def fields_of(response, status: int = 422) -> dict[str, list[str]]:
     return response.json()["error"]["fields"]
 
 
-def test_what_is_left_out_is_as_on_a_new_page(alice):
-    body = alice.post(RUNS, PLAN, format="json")
-    assert body.status_code == 201, body.content
+def test_a_run_is_launched_with_what_is_given_and_else_as_on_a_new_page(minds, cast, api, post):
+    answer = post("", PLAN)
+    assert answer.status_code == 201, answer.content
     run = Run.objects.get()
-    assert (body.json()["run"], body.json()["models"], run.created_by.username) == (
-        run.uid,
-        ["majority", "random"],
-        "alice",
-    )
-    chosen = {name: run.params[name] for name in ("seed", "repetitions", "max_tokens", "limit", "batch")}
-    assert chosen == {"seed": 1, "repetitions": 1, "max_tokens": 6000, "limit": 0, "batch": False}
-    assert (run.steps, run.level, run.judge) == (["label"], 3, None)
+    assert (answer.json()["run"], answer.json()["models"]) == (run.uid, ["majority", "random"])
+    defaults = {"seed": 1, "repetitions": 1, "max_tokens": 6000, "limit": 0, "batch": False}
+    assert defaults.items() <= run.params.items()
+    assert (run.created_by, run.steps, run.level, run.judge) == (cast.alice, ["label"], 3, None)
     work_off(run)
-    assert alice.get(f"{RUNS}{run.uid}/").json()["state"] == "finished"
+    assert api(cast.alice).get(f"{RUNS}{run.uid}/").json()["state"] == "finished"
+    given = {"limit": 2, "seed": 7, "repetitions": 2, "temperature": 0.5}
+    more = given | {"budget": "1.50", "title": "Mine", "options": {"level": 4, "examples": 2}}
+    body = post("", PLAN | more).json()
+    run = Run.objects.get(uid=body["run"])
+    assert (body["title"], body["budget"], body["open"], run.level) == ("Mine", "1.5000", 8, 4)
+    assert (given | {"examples": 2}).items() <= run.params.items()
 
 
-def test_what_is_given_is_followed(alice):
-    options = {"level": 4, "examples": 2}
-    more = {
-        "limit": 2,
-        "seed": 7,
-        "repetitions": 2,
-        "temperature": 0.5,
-        "budget": "1.50",
-        "title": "Mine",
-        "options": options,
-    }
-    body = alice.post(RUNS, PLAN | more, format="json").json()
-    run = Run.objects.get()
-    assert (body["title"], body["budget"], run.level, run.params["examples"]) == ("Mine", "1.5000", 4, 2)
-    assert (run.params["limit"], run.params["seed"], run.params["repetitions"], run.params["temperature"]) == (
-        2,
-        7,
-        2,
-        0.5,
-    )
-    assert body["open"] == 8
-
-
-@pytest.mark.parametrize(
-    ("more", "field", "said"),
-    [
+def test_what_is_refused_is_said_at_its_field(minds, cast, api, post):
+    for more, field, said in (
         ({"dataset": 9}, "dataset", "valid choice"),
         ({"endpoints": ["nobody"]}, "endpoints", "nobody"),
         ({"steps": ["guess"]}, "steps", "guess"),
@@ -78,26 +62,29 @@ def test_what_is_given_is_followed(alice):
         ({"options": {"level": 9}}, "options.level", "valid choice"),
         ({"options": {"levle": 3}}, "options.levle", "There is no such setting; expected"),
         ({"temperature": 3.0}, "temperature", "less than or equal to 2"),
-    ],
-)
-def test_what_is_refused_is_said_at_its_field(alice, more, field, said):
-    found = fields_of(alice.post(RUNS, PLAN | more, format="json"))
-    assert list(found) == [field] and said in found[field][0]
-    assert not Run.objects.exists()
-
-
-def test_what_is_not_as_described_is_400(alice):
-    assert set(fields_of(alice.post(RUNS, {"dataset": "1"}, format="json"), 400)) == {"dataset", "endpoints"}
-    assert set(fields_of(alice.post(RUNS, PLAN | {"budget": 5}, format="json"), 400)) == {"budget"}
-    long = fields_of(alice.post(RUNS, PLAN | {"max_tokens": 0}, format="json"), 400)
+        ({"methods": ["plain"]}, "methods", ""),  # this suite has none
+    ):
+        found = fields_of(post("", PLAN | more))
+        assert list(found) == [field] and said in found[field][0], more
+    for wrong, fields in (({"dataset": "1"}, {"dataset", "endpoints"}), (PLAN | {"budget": 5}, {"budget"})):
+        assert set(fields_of(post("", wrong), 400)) == fields
+    long = fields_of(post("", PLAN | {"max_tokens": 0}), 400)
     assert long == {"max_tokens": ["It is 0; expected a whole number from 1 to 200000."]}, "as on the page"
+    assert not Run.objects.exists()
+    uid = post("", PLAN).json()["run"]
+    for name in ("bob", "esi"):
+        client = api(getattr(cast, name))
+        for path in ("", "estimate/", f"{uid}/actions/pause/", f"{uid}/extend/", f"{uid}/again/", f"{uid}/judge/"):
+            assert client.post(f"{RUNS}{path}", PLAN, format="json").status_code == 403, (name, path)
+    reader = APIClient()
+    reader.credentials(HTTP_AUTHORIZATION=f"Token {token_of(cast.alice, Scope.READ)}")
+    assert reader.get(RUNS).status_code == 200 and reader.post(RUNS, PLAN, format="json").status_code == 403
+    assert Run.objects.count() == 1
 
 
-def test_an_estimate_makes_nothing(alice):
+def test_an_estimate_makes_nothing(minds, post):
     make_endpoint("priced", price_input="1", price_output="2")
-    told = alice.post(
-        f"{RUNS}estimate/", PLAN | {"endpoints": ["priced", "majority"], "budget": "0.0001"}, format="json"
-    )
+    told = post("estimate/", PLAN | {"endpoints": ["priced", "majority"], "budget": "0.0001"})
     estimate = told.json()
     assert (told.status_code, estimate["samples"], estimate["calls"], estimate["in_ledger"]) == (200, 3, 6, None)
     assert estimate["over_budget"] and 0 < estimate["cost"] <= estimate["most"]
@@ -105,22 +92,21 @@ def test_an_estimate_makes_nothing(alice):
     assert (priced["model"], priced["step"], priced["calls"]) == ("priced", "label", 3)
     assert (free["cost"], free["tokens"]) == (0, {"input": 0, "output": 0})
     assert estimate["can_show"][0]["score"] and not Run.objects.exists()
-    looked = alice.post(f"{RUNS}estimate/", PLAN | {"ledger": True}, format="json").json()
+    looked = post("estimate/", PLAN | {"ledger": True}).json()
     assert (looked["in_ledger"], looked["to_make"]) == (0, 6)
-    assert "steps" in fields_of(alice.post(f"{RUNS}estimate/", PLAN | {"steps": ["judge"]}, format="json"))
+    assert "steps" in fields_of(post("estimate/", PLAN | {"steps": ["judge"]}))
 
 
-def test_methods_and_controls_are_launched_together(cast, api, tmp_path):
+def test_methods_and_controls_are_launched_together(cast, post, tmp_path):
     opentom(cast, tmp_path)
-    alice = api(cast.alice)
     launch = {"dataset": 1, "endpoints": [STEADY], "limit": 3, "methods": ["cot", "plain"], "controls": ["renamed"]}
-    estimate = alice.post(f"{RUNS}estimate/", launch, format="json").json()
+    estimate = post("estimate/", launch).json()
     assert estimate["calls"] == 3 * 2 * 2 and not Run.objects.exists()
     assert [(line["method"], line["control"], line["in_common"]) for line in estimate["lines"]] == [
         ("plain", "", 0), ("plain", "other names", 0), ("chain of thought", "", 0),
         ("chain of thought", "other names", 0),
     ]  # fmt: skip
-    body = alice.post(RUNS, launch, format="json").json()
+    body = post("", launch).json()
     plain, cot = Run.objects.originals().order_by("pk")
     assert body["run"] == plain.uid and body["settings"]["method"] == "plain"
     assert [(one["name"], one["run"], one["state"]) for one in body["methods"]] == [
@@ -132,47 +118,23 @@ def test_methods_and_controls_are_launched_together(cast, api, tmp_path):
         ({"controls": ["shuffled"]}, "controls", "shuffled"),
         ({"options": {"method": "cot"}}, "methods", "options.method says the same"),
     ):
-        found = fields_of(alice.post(RUNS, launch | more, format="json"))
+        found = fields_of(post("", launch | more))
         assert list(found) == [field] and said in found[field][0], found
     assert Run.objects.originals().count() == 2
 
 
-def test_a_suite_without_methods_has_none_to_launch(alice):
-    assert list(fields_of(alice.post(RUNS, PLAN | {"methods": ["plain"]}, format="json"))) == ["methods"]
-
-
-def test_a_run_is_steered_as_on_its_page(alice):
-    uid = alice.post(RUNS, PLAN, format="json").json()["run"]
-    for action, state in (("pause", "paused"), ("resume", "running"), ("cancel", "cancelled")):
-        body = alice.post(f"{RUNS}{uid}/actions/{action}/", {}, format="json")
-        assert (body.status_code, body.json()["state"]) == (200, state)
-    refused = alice.post(f"{RUNS}{uid}/actions/pause/", {}, format="json")
-    assert refused.status_code == 422 and "The run is cancelled; expected running" in refused.json()["error"]["message"]
-    assert set(fields_of(alice.post(f"{RUNS}{uid}/actions/pause/", {"budget": "1.00"}, format="json"))) == {"budget"}
-    assert alice.post(f"{RUNS}{uid}/actions/dance/", {}, format="json").status_code == 404
-
-
-def test_a_run_is_extended_and_repeated(alice):
-    uid = alice.post(RUNS, PLAN | {"endpoints": ["majority"], "limit": 2}, format="json").json()["run"]
-    assert (
-        alice.post(f"{RUNS}{uid}/extend/", {"endpoints": ["random"], "more": True}, format="json").json()["open"] == 6
-    )
-    assert (
-        "random"
-        in fields_of(alice.post(f"{RUNS}{uid}/extend/", {"endpoints": ["random"]}, format="json"))["endpoints"][0]
-    )
-    assert "Tick a model" in fields_of(alice.post(f"{RUNS}{uid}/extend/", {}, format="json"))["body"][0]
-    again = alice.post(f"{RUNS}{uid}/again/", {}, format="json")
+def test_a_run_is_steered_extended_and_repeated_as_on_its_page(minds, post):
+    uid = post("", PLAN | {"endpoints": ["majority"], "limit": 2}).json()["run"]
+    assert post(f"{uid}/extend/", {"endpoints": ["random"], "more": True}).json()["open"] == 6
+    assert "random" in fields_of(post(f"{uid}/extend/", {"endpoints": ["random"]}))["endpoints"][0]
+    assert "Tick a model" in fields_of(post(f"{uid}/extend/", {}))["body"][0]
+    again = post(f"{uid}/again/", {})
     assert again.status_code == 201 and again.json()["run"] != uid and again.json()["open"] == 6
-    assert fields_of(alice.post(f"{RUNS}{uid}/judge/", {"judge": "nobody"}, format="json"))["judge"]
-
-
-@pytest.mark.parametrize("name", ["bob", "esi"])
-def test_only_admins_launch_and_steer(alice, cast, api, name):
-    uid = alice.post(RUNS, PLAN, format="json").json()["run"]
-    for path in ("", "estimate/", f"{uid}/actions/pause/", f"{uid}/extend/", f"{uid}/again/", f"{uid}/judge/"):
-        assert api(getattr(cast, name)).post(f"{RUNS}{path}", PLAN, format="json").status_code == 403
-    reader = APIClient()
-    reader.credentials(HTTP_AUTHORIZATION=f"Token {token_of(cast.alice, Scope.READ)}")
-    assert reader.get(RUNS).status_code == 200 and reader.post(RUNS, PLAN, format="json").status_code == 403
-    assert Run.objects.count() == 1
+    assert fields_of(post(f"{uid}/judge/", {"judge": "nobody"}))["judge"]
+    for action, state in (("pause", "paused"), ("resume", "running"), ("cancel", "cancelled")):
+        body = post(f"{uid}/actions/{action}/", {})
+        assert (body.status_code, body.json()["state"]) == (200, state)
+    refused = post(f"{uid}/actions/pause/", {})
+    assert refused.status_code == 422 and "The run is cancelled; expected running" in refused.json()["error"]["message"]
+    assert set(fields_of(post(f"{uid}/actions/pause/", {"budget": "1.00"}))) == {"budget"}
+    assert post(f"{uid}/actions/dance/", {}).status_code == 404

@@ -7,8 +7,7 @@ from django.utils import timezone
 
 from annotation.models import Membership, Proposition
 
-ROW = "k7m2p9x4c3ta"
-LAST = "k7m2p9x4c3tb"
+ROW, LAST = "k7m2p9x4c3ta", "k7m2p9x4c3tb"
 
 
 @pytest.fixture
@@ -29,8 +28,8 @@ def experts(cast, api):
 
 def changed(uid: str, key: str, base=None, **state) -> dict:
     state = {"actor": "Ines", "belief": "It rains", "order": "1", "remark": "", "place": 1.0} | state
-    more = {"base": base} if base else {}
-    return {"changes": [{"row": uid, "state": state, "changed_at": timezone.now(), "idempotency_key": key} | more]}
+    change = {"row": uid, "state": state, "changed_at": timezone.now(), "idempotency_key": key}
+    return {"changes": [change | ({"base": base} if base else {})]}
 
 
 def write(client, url: str, body: dict) -> dict:
@@ -39,63 +38,55 @@ def write(client, url: str, body: dict) -> dict:
     return answer.json()
 
 
-def test_two_experts_come_from_drafts_to_a_gold_table(experts, bare, address):
-    draft, lanes = address("draft", bare), address("lanes", bare)
-    for client, uid, belief in zip(experts, (ROW, LAST), ("It rains", "It rains now"), strict=True):
-        write(client, draft, changed(uid, "one", belief=belief))
-        assert client.get(lanes).json()["rows"] == []
+def seen(row: dict, last: str = "status") -> dict:
+    return {name: row[name] for name in ("actor", "belief", "order", "remark", "place", last)}
+
+
+def hand_in(experts, bare, address, *beliefs: str) -> list[dict]:
+    """Both write a row and hand in; returns the lanes that are opened then."""
+    for client, uid, belief in zip(experts, (ROW, LAST), beliefs, strict=True):
+        write(client, address("draft", bare), changed(uid, "one", belief=belief))
+        assert client.get(address("lanes", bare)).json()["rows"] == []
         written = write(client, address("draft_action", bare, action="hand-in"), {})
         assert [row["belief"] for row in written["rows"]] == [belief]
         assert written["handed_in_at"] and written["closed"]
-    [row] = write(experts[0], address("lanes_action", bare, action="open"), {})["rows"]
+    return write(experts[0], address("lanes_action", bare, action="open"), {})["rows"]
+
+
+def test_two_experts_come_from_drafts_to_a_gold_table(experts, bare, address):
+    lanes = address("lanes", bare)
+    [row] = hand_in(experts, bare, address, "It rains", "It rains now")
     assert (row["lane"], row["a"]["belief"], row["b"]["belief"]) == ("reworded", "It rains", "It rains now")
-    decided = write(experts[0], lanes, changed(row["row"], "two", base=_seen(row), status="kept"))
+    decided = write(experts[0], lanes, changed(row["row"], "two", base=seen(row), status="kept"))
     assert decided["rows"][0]["decided_by"] == "esi"
-    late = write(experts[1], lanes, changed(row["row"], "three", base=_seen(row), status="dropped"))
+    late = write(experts[1], lanes, changed(row["row"], "three", base=seen(row), status="dropped"))
     assert late["rows"][0]["quicker"] == "esi" and late["rows"][0]["status"] == "kept"
     assert write(experts[0], address("lanes_action", bare, action="agree"), {})["agreed"] == ["esi"]
     assert write(experts[0], address("lanes_action", bare, action="finish"), {})["settled"]
     assert Proposition.objects.gold_of(bare).get().belief == "It rains"
 
 
-def _seen(row: dict) -> dict:
-    return {name: row[name] for name in ("actor", "belief", "order", "remark", "place", "status")}
-
-
-def test_a_draft_is_of_its_expert_alone(experts, bare, address, cast, api):
-    write(experts[0], address("draft", bare), changed(ROW, "one"))
-    assert experts[1].get(address("draft", bare)).json()["rows"] == []
-    assert api(cast.bob).get(address("draft", bare)).status_code == 403
-    assert api(cast.charlie).get(address("lanes", bare)).status_code == 404
-
-
-def test_a_change_that_comes_twice_counts_once_and_words_are_kept(experts, bare, address):
-    url, client = address("draft", bare), experts[0]
-    [row] = [write(client, url, changed(ROW, "one")) for _ in range(2)][-1]["rows"]
-    base = {name: row[name] for name in ("actor", "belief", "order", "remark", "place", "removed")}
-    write(client, url, changed(ROW, "two", base=base, belief="It hails"))
-    rows = write(client, url, changed(ROW, "three", base=base, belief="It snows"))["rows"]
-    assert [row["belief"] for row in rows] == ["It hails", "It snows"]
-
-
-def test_what_the_pages_refuse_is_refused(experts, bare, address):
-    client = experts[0]
-    assert client.post(address("lanes_action", bare, action="open"), {}, format="json").status_code == 422
-    assert client.post(address("lanes_action", bare, action="fly"), {}, format="json").status_code == 404
-    body = {"row": ROW, "other": LAST, "idempotency_key": "k"}
-    assert client.post(address("link_lanes", bare), body, format="json").status_code == 422
-    wrong = changed(ROW, "one", actor="x" * 201)
-    assert client.post(address("draft", bare), wrong, format="json").status_code == 400
-
-
 def test_rows_are_linked_and_separated(experts, bare, address):
-    for client, uid, belief in zip(experts, (ROW, LAST), ("It rains", "The sun is out today"), strict=True):
-        write(client, address("draft", bare), changed(uid, "one", belief=belief))
-        write(client, address("draft_action", bare, action="hand-in"), {})
-    rows = write(experts[0], address("lanes_action", bare, action="open"), {})["rows"]
+    rows = hand_in(experts, bare, address, "It rains", "The sun is out today")
     assert [row["lane"] for row in rows] == ["only-a", "only-b"]
     link = address("link_lanes", bare)
     body = {"row": rows[0]["row"], "other": rows[1]["row"], "idempotency_key": "k1"}
     [both] = [write(experts[0], link, body) for _ in range(2)][-1]["rows"]
     assert both["a"] and both["b"]
     assert len(write(experts[0], link, {"row": both["row"], "idempotency_key": "k2"})["rows"]) == 2
+
+
+def test_a_draft_is_of_its_expert_alone_and_keeps_all_words(experts, bare, address, cast, api):
+    url, (client, other) = address("draft", bare), experts
+    assert client.post(address("lanes_action", bare, action="open"), {}, format="json").status_code == 422
+    assert client.post(address("lanes_action", bare, action="fly"), {}, format="json").status_code == 404
+    body = {"row": ROW, "other": LAST, "idempotency_key": "k"}
+    assert client.post(address("link_lanes", bare), body, format="json").status_code == 422
+    assert client.post(url, changed(ROW, "one", actor="x" * 201), format="json").status_code == 400
+    [row] = [write(client, url, changed(ROW, "one")) for _ in range(2)][-1]["rows"]  # what comes twice counts once
+    for key, belief in (("two", "It hails"), ("three", "It snows")):
+        rows = write(client, url, changed(ROW, key, base=seen(row, "removed"), belief=belief))["rows"]
+    assert [row["belief"] for row in rows] == ["It hails", "It snows"]
+    assert other.get(url).json()["rows"] == []
+    assert api(cast.bob).get(url).status_code == 403
+    assert api(cast.charlie).get(address("lanes", bare)).status_code == 404

@@ -1,4 +1,4 @@
-"""Prints what crowd-kit makes of `simulated_votes`, for test_aggregation.py.
+"""Prints what crowd-kit makes of `simulated_votes`, for test_agreement.py.
 
 In an environment of its own, as it brings half a gigabyte: `uv run --no-project --with crowd-kit==1.4.2 python
 tests/annotation/domain/crowd_kit.py`. Its MACE takes labels in order of appearance in one place and sorted in another,

@@ -13,33 +13,22 @@ from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, SHIPPED, version_t
 from tests import own_schema
 
 
-def test_seven_dimensions_with_the_published_label_sets():
+def test_the_default_schema_is_the_published_one():
     # OmniToM, appendix A.2
     assert {dimension.key: len(dimension.labels) for dimension in DEFAULT_SCHEMA.dimensions} == {
-        "order": 4,
-        "truth_status": 3,
-        "knowledge_access": 3,
-        "representation": 2,
-        "content_type": 8,
-        "mental_source": 7,
-        "context": 4,
-    }
-
-
-def test_every_label_has_one_digit_key_and_a_meaning_of_its_own():
+        "order": 4, "truth_status": 3, "knowledge_access": 3, "representation": 2, "content_type": 8,
+        "mental_source": 7, "context": 4,
+    }  # fmt: skip
     for dimension in DEFAULT_SCHEMA.dimensions:
         digits = [dimension.digit(label.value) for label in dimension.labels]
         assert len(set(digits)) == len(digits) and set(digits) <= set(range(10))
         assert all(label.meaning for label in dimension.labels)
     assert [DEFAULT_SCHEMA["order"].digit(value) for value in "0123"] == [0, 1, 2, 3]  # the digit is the label
-
-
-def test_labels_are_known_by_name_and_version():
+    assert [one.key for one in DEFAULT_SCHEMA.dimensions if one.counts] == ["order"]  # whole numbers
     assert SHIPPED["omnitom", "1"] is DEFAULT_SCHEMA
     assert (DEFAULT_SCHEMA.reference, version_text(DEFAULT_SCHEMA)) == ("omnitom:1", "1")
-    assert DEFAULT_SCHEMA.is_legal("context", "Neutral")
-    assert not DEFAULT_SCHEMA.is_legal("context", "neutral")
-    assert not DEFAULT_SCHEMA.is_legal("mood", "Neutral")
+    for key, label, legal in (("context", "Neutral", True), ("context", "neutral", False), ("mood", "Neutral", False)):
+        assert DEFAULT_SCHEMA.is_legal(key, label) is legal
 
 
 def test_cross_checks_warn_where_two_labels_do_not_go_together():
@@ -54,43 +43,29 @@ def test_cross_checks_warn_where_two_labels_do_not_go_together():
         ("Ines", {}, []),
     ]:
         assert [warning.dimension for warning in cross_check(DEFAULT_SCHEMA, actor, labels)] == dimensions
-
-
-def test_every_kind_of_check_is_used_and_names_the_actor():
     assert {check.kind for check in DEFAULT_SCHEMA.checks} == set(CHECKS)
     (warning,) = cross_check(DEFAULT_SCHEMA, "Ines", {"order": "0"})
     assert warning.message == "Order 0 is for world facts, but the actor is Ines."
 
 
-def test_a_schema_reads_back_as_it_is_written():
+def test_a_schema_reads_back_as_it_is_written_and_that_of_the_documentation_can_be_loaded():
     assert schema_of_document(document_of(DEFAULT_SCHEMA), "x") == DEFAULT_SCHEMA
-
-
-def test_the_schema_of_the_documentation_can_be_loaded():
     text = (Path(__file__).resolve().parents[3] / "docs" / "admins.md").read_text(encoding="utf-8")
     schema = read_schema(re.search(r"```json\n(.+?)```", text, re.S).group(1).encode(), "admins.md")
     assert (schema.reference, schema.keys) == ("politeness:1", ("speaker", "tone"))
-    assert [f"| `{kind}` |" in text for kind in CHECKS] == [True] * 3
-
-
-def test_dimensions_of_whole_numbers_are_known():
-    assert [one.key for one in DEFAULT_SCHEMA.dimensions if one.counts] == ["order"]
+    assert all(f"| `{kind}` |" in text for kind in CHECKS)
 
 
 def test_orders_of_rows_are_the_numbers_that_the_schema_has_for_them():
     own = schema_of_document(own_schema.document(), "eight.json")
     assert (DEFAULT_SCHEMA.orders, DEFAULT_SCHEMA.own_orders) == (ORDERS, ())
     assert (own.orders, [label.meaning for label in own.own_orders]) == (("1", "2"), ["It is 1.", "It is 2."])
-    words, numbers = (
-        replace(own, dimensions=(replace(own["order"], labels=labels),))
-        for labels in (
-            (Label("low", 0, "Low."), Label("1", 1, "One.")),
-            (Label("10", 0, "Ten."), Label("9", 1, "Nine.")),
-        )
-    )
-    assert (words.orders, words.own_orders, numbers.orders) == (ORDERS, (), ("9", "10"))
+    for values, text in ((("1", "2"), "1, 2"), (("low", "1"), "0 to 3"), (("10", "9"), "9, 10")):
+        labels = tuple(Label(value, digit, "So.") for digit, value in enumerate(values))
+        schema = replace(own, dimensions=(replace(own["order"], labels=labels),))
+        assert orders_text(schema.orders) == text
+        assert bool(schema.own_orders) is (text != "0 to 3")
     assert replace(own, dimensions=own.dimensions[2:]).orders == ORDERS
-    assert [orders_text(schema.orders) for schema in (own, words, numbers)] == ["1, 2", "0 to 3", "9, 10"]
 
 
 def changed(change) -> bytes:
