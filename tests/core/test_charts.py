@@ -14,23 +14,18 @@ def metric(value: float | None, *ends: float, reason: str = "") -> Estimate:
     return Estimate(value, 9, ends or None, reason=reason)
 
 
-def test_nought_has_no_sign():
-    for notation in (PERCENT, SIGNED_POINTS, PLAIN):
-        assert notation.text(-0.0001) == notation.text(0.0)
-
-
-def test_an_axis_ends_on_twentieths_around_what_it_holds():
+def test_an_axis_ends_on_twentieths_around_what_it_holds_and_has_few_round_ticks():
     # 0.42 and 0.58 → 0.40 and 0.60; 0.5 stands half way, 0.45 a quarter
     axis = Axis.of([0.42, 0.58])
-    assert (axis.low, axis.high, axis.place(0.5), axis.place(0.45)) == (0.4, 0.6, 50, 25)
-    assert axis.ticks() == [0.4, 0.45, 0.5, 0.55, 0.6]
+    assert (axis.place(0.5), axis.place(0.45), axis.ticks()) == (50, 25, [0.4, 0.45, 0.5, 0.55, 0.6])
     # at least ten points, within 0 and 1; sums of fractions are off by a hair
-    assert (Axis.of([1.0]).low, Axis.of([1.0]).high) == (0.9, 1.0)
-    assert (Axis.of([0.0, 1 + 1e-12]).low, Axis.of([0.0, 1 + 1e-12]).high) == (0.0, 1.0)
-    assert (Axis.of([-0.12, 0.03]).low, Axis.of([-0.12, 0.03]).high) == (-0.15, 0.05)
-
-
-def test_ticks_are_round_within_the_axis_and_few():
+    for held, ends in {
+        (0.42, 0.58): (0.4, 0.6),
+        (1.0,): (0.9, 1.0),
+        (0.0, 1 + 1e-12): (0.0, 1.0),
+        (-0.12, 0.03): (-0.15, 0.05),
+    }.items():
+        assert (Axis.of(held).low, Axis.of(held).high) == ends
     for edges in [[0.0, 1.0], [-1.0, 1.0], [-0.3, 0.9], [0.13, 0.17], []]:
         axis = Axis.of(edges)
         ticks = axis.ticks()
@@ -42,16 +37,16 @@ def test_numbers_are_written_as_the_chart_says():
     assert PERCENT.text(0.4567) == "45.7%" and PERCENT.tick(0.15) == "15%"
     assert PLAIN.text(-0.125) == "−0.12" and PLAIN.tick(0.2) == "0.2"
     assert SIGNED_POINTS.text(0.031) == "+3.1" and SIGNED_POINTS.tick(-0.05) == "−5" and SIGNED_POINTS.tick(-0.0) == "0"
+    for notation in (PERCENT, SIGNED_POINTS, PLAIN):
+        assert notation.text(-0.0001) == notation.text(0.0), "nought has no sign"
 
 
 def test_marks_stand_where_their_values_are_and_are_told_in_words():
+    found = {"first": metric(0.5, 0.4, 0.6), "second": metric(0.45, reason="few")}
     rows = [
-        Row(
-            label="m", first=metric(0.5, 0.4, 0.6), second=metric(0.45, reason="few"), bounds=[0.5, 0.6], out=0.25,
-            aside="ab",
-        ),
+        Row(label="m", bounds=[0.5, 0.6], out=0.25, aside="ab", **found),
         Row(label="n" * 40, first=metric(None, reason="none")),
-    ]  # fmt: skip
+    ]
     chart = dot_chart("Score", rows, heads=("Repaired", "Official"), aside="Group")
     first, second = chart.marks
     assert first["first"] == {"x": 50, "y": -4, "low": 0, "high": 100} and first["second"] == {"x": 25, "y": 4}
@@ -63,9 +58,7 @@ def test_marks_stand_where_their_values_are_and_are_told_in_words():
     assert second["first"] is None and "repaired without a value" in in_words(second) and len(second["short"]) == 28
     assert chart.seconds and chart.bands
     assert chart.lacking == "few" and no_intervals([rows[0].second]) == "No interval: few."
-
-
-def test_a_row_is_read_out_in_the_language_of_the_page_whatever_it_is_called():
+    # a name is as it is, the rest in the language of the page
     row = Row(label="sample-hasty", first=metric(0.5, 0.4, 0.6), second=metric(None))
     [mark] = dot_chart("Accuracy", [row], heads=("Repaired", "Official")).marks
     assert in_words(mark) == "sample-hasty: repaired 50.0 (40.0 to 60.0), official without a value"
@@ -101,10 +94,7 @@ def test_a_control_chart_stands_its_repeats_across_and_their_values_up():
     assert (chart.ticks, chart.line) == ([{"y": 50, "label": "90%"}], {"y": 25, "label": ""})
     page = render_to_string("components/control_chart.html", {"chart": chart})
     assert page.count("control-out") == 1 and 'r="7"' in page and "control-limit" not in page
-
-
-def test_a_control_chart_of_many_repeats_labels_some_of_them_the_newest_among_these():
+    # of many some are labelled, the newest among them
     repeats = [Repeat(label=str(at), value=0.5) for at in range(40)]
     chart = control_chart("sums", repeats, Axis(0, 1), title="t", caption="c", line=(0.9, "limit"))
-    labels = [point["label"] for point in chart.points if point["label"]]
-    assert labels == [str(at) for at in range(0, 40, 3)] and labels[-1] == "39"
+    assert [point["label"] for point in chart.points if point["label"]] == [str(at) for at in range(0, 40, 3)]

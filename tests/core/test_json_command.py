@@ -12,13 +12,12 @@ from config import environment
 from core.management.json_command import JsonCommand
 
 
-def said(result: dict) -> list[str]:
-    out = StringIO()
-    JsonCommand(stdout=out).say(result)
-    return out.getvalue().splitlines()
-
-
 def test_nobody_reads_python():
+    def said(result: dict) -> list[str]:
+        out = StringIO()
+        JsonCommand(stdout=out).say(result)
+        return out.getvalue().splitlines()
+
     for value, told in [
         ("main", "splits: main"),
         (12345, "splits: 12,345"),
@@ -30,13 +29,9 @@ def test_nobody_reads_python():
         ({}, "splits: none"),
     ]:
         assert said({"splits": value}) == [told]
-
-
-def test_values_by_name_stand_below_each_other():
-    tried = {"ok": True, "said": "yes", "supported": {"json_schema": None}}
-    assert said({"endpoint": "small", "tried": tried}) == [
-        "endpoint: small", "tried:", "  ok: yes", "  said: yes", "  supported:", "    json schema: not known",
-    ]  # fmt: skip
+    tried = {"ok": True, "supported": {"json_schema": None}}  # values by name stand below each other
+    lines = ["endpoint: small", "tried:", "  ok: yes", "  supported:", "    json schema: not known"]
+    assert said({"endpoint": "small", "tried": tried}) == lines
 
 
 def test_a_command_says_what_the_environment_has_wrong_before_it_works(monkeypatch):

@@ -5,33 +5,16 @@ from __future__ import annotations
 import json
 import pickle
 
-import pytest
 from django.template import Context, Template
 from django.utils import translation
 
+from core import messages
 from core.catalogues.extraction import Text, python_texts
 from core.catalogues.sentences import translated
-from core.messages import (
-    MARK,
-    Sentence,
-    as_sentence,
-    as_text,
-    capitalised,
-    clauses,
-    from_text,
-    gettext_noop,
-    labelled,
-    listed,
-    noted,
-    restored,
-    stored,
-    word,
-    worded,
-)
+from core.messages import MARK, Sentence, as_sentence, as_text, from_text, gettext_noop, restored, stored, word
 from core.stored_json import parsed
 from workers.models import Job
 
-pytestmark = pytest.mark.once
 HAS = Sentence("The run has the control “{controls}” already.", controls=gettext_noop("shuffled options"))
 
 
@@ -46,12 +29,14 @@ def test_a_sentence_is_english_text_and_is_translated_with_its_parameters():
 
 
 def test_parts_are_put_together_in_each_language():
-    text = clauses(labelled(gettext_noop("Story"), noted("gpt-x", 3)), "", listed([worded(gettext_noop("level"), 2)]))
-    assert text == "Story: gpt-x (3); level 2" and listed([]) == "" and listed(["", "x"]) == "x"
+    levels = messages.listed([messages.worded(gettext_noop("level"), 2)])
+    text = messages.clauses(messages.labelled(gettext_noop("Story"), messages.noted("gpt-x", 3)), "", levels)
+    assert text == "Story: gpt-x (3); level 2"
+    assert messages.listed([]) == "" and messages.listed(["", "x"]) == "x"
     with translation.override("zh-hans"):
         assert translated(text) == "故事：gpt-x（3）；级别 2"
         assert translated(as_sentence(HAS)).startswith("此运行已有")
-    assert capitalised(gettext_noop("level")) == "Level" and as_sentence("it is so") == "It is so."
+    assert messages.capitalised(gettext_noop("level")) == "Level" and as_sentence("it is so") == "It is so."
 
 
 def test_nothing_that_somebody_wrote_is_taken_for_a_sentence():
@@ -68,21 +53,15 @@ def test_nothing_that_somebody_wrote_is_taken_for_a_sentence():
     ]:
         kept = json.dumps(stored(value))
         assert parsed(kept) == restored(json.loads(kept)) == value
-
-
-def test_a_text_that_somebody_wrote_comes_back_from_a_column():
     for text in ['{"=message": "{x}"', '{"=message": "{x}"}', "{x} and {", "=1+1"]:
         assert from_text(as_text(text)) == from_text(as_text(word(text))) == text
 
 
-def test_a_sentence_stays_one():
+def test_a_sentence_stays_one_and_is_kept_with_id_and_parameters_and_sent_as_english():
     for cut in [str, lambda text: text[:500], lambda text: str(ValueError(text)), pickle.dumps]:
         kept = cut(HAS)
         assert (pickle.loads(kept) if isinstance(kept, bytes) else kept).parameters == HAS.parameters
         assert type(HAS[:5]) is str and HAS.lower().id == HAS.id
-
-
-def test_what_is_kept_has_ids_and_parameters_and_what_is_sent_is_english():
     value = {"why": [HAS, HAS.lower()], HAS: 1, "plain": gettext_noop("alignment"), "number": 3}
     kept = json.loads(json.dumps(stored(value)))
     assert kept["why"][0] == {"=message": HAS.id, "=parameters": {"controls": {"=message": "shuffled options"}}}
@@ -91,9 +70,6 @@ def test_what_is_kept_has_ids_and_parameters_and_what_is_sent_is_english():
     assert json.loads(json.dumps({"why": HAS})) == {"why": "The run has the control “shuffled options” already."}
     assert from_text(as_text(HAS)).parameters == HAS.parameters and as_text(gettext_noop("x")) == "x"
     assert from_text("{not a sentence") == "{not a sentence"
-
-
-def test_a_column_keeps_a_sentence():
     field = Job._meta.get_field("note")
     kept = field.get_prep_value(HAS)
     assert isinstance(kept, str) and field.from_db_value(kept, None, None).parameters == HAS.parameters

@@ -36,93 +36,50 @@ HOLDING = {
     "many lines": json.dumps(RIGHT, indent=2),
 }
 ROWS = [{"actor": "world", "belief": "it rains"}, {"actor": "Mia", "belief": "it is dry"}]
-LINES = "\n".join(map(json.dumps, ROWS))
+TABLE, LINES = json.dumps(ROWS), "\n".join(map(json.dumps, ROWS))
 
 
 def test_the_last_object_with_the_field_counts():
-    for text in HOLDING.values():
-        assert values_in(text).object_with("rows") == RIGHT
-
-
-def test_without_the_field_there_is_no_object():
+    for name, text in HOLDING.items():
+        assert values_in(text).object_with("rows") == RIGHT, name
     for text in ["", "rows", '{"note": 1}', '{"rows": {"1"', '["rows"]', '"rows"', "{rows: 1}"]:
         assert values_in(text).object_with("rows") is None
-
-
-def test_an_outer_object_goes_before_a_nested_one():
-    text = '{"verdict": "A", "why": {"verdict": "B"}}'
-    for outer in (text, f'{{"answer": {text}}}', f"[{text}]"):
-        assert values_in(outer).object_with("verdict") == json.loads(text)
-
-
-def test_strings_keep_what_looks_like_syntax():
+    nested = '{"verdict": "A", "why": {"verdict": "B"}}'  # an outer one goes before it
+    for outer in (nested, f'{{"answer": {nested}}}', f"[{nested}]"):
+        assert values_in(outer).object_with("verdict") == json.loads(nested)
+    # strings keep what looks like syntax
     text = 'So: {"verdict": "A, } // no [ comment",}'
     assert values_in(text).object_with("verdict") == {"verdict": "A, } // no [ comment"}
 
 
-def test_lists_and_lines_are_rows():
-    for text in [
-        json.dumps(ROWS),
-        f"```\n{json.dumps(ROWS)}\n```",
-        LINES,
-        f"```jsonl\n{LINES}\n```",
-        f"As [1] says: {LINES}",
-    ]:
+def test_lists_lines_and_parts_of_a_table_are_rows():
+    parts = f"{json.dumps({'rows of': ROWS})} {json.dumps({'of the world': ROWS[:1], 'of Mia': ROWS[1:]})}"
+    jsonl = f"```jsonl\n{LINES}\n```"
+    for text in [TABLE, f"```\n{TABLE}\n```", LINES, jsonl, f"As [1] says: {LINES}", parts, f"{TABLE} []"]:
         assert values_in(text).rows("actor", "belief") == ROWS
-
-
-def test_lists_of_one_object_are_parts_of_a_table():
-    text = f"{json.dumps({'rows of': ROWS})} {json.dumps({'of the world': ROWS[:1], 'of Mia': ROWS[1:]})}"
-    assert values_in(text).rows("actor", "belief") == ROWS
-
-
-def test_values_have_their_places():
-    text = f'So: {TEXT}\n{{"x"}} {json.dumps(ROWS)}.'
-    found = values_in(text)
-    assert [json.loads(text[start:end]) for start, end in found.places] == list(found.values) == [RIGHT, ROWS]
-    assert values_in(f" {TEXT}\n").places == ((0, len(TEXT) + 2),)
-
-
-def test_rows_of_a_table_that_was_cut_off_are_none():
+    assert values_in("```json\n[]\n```").rows("actor") == [], "a table without rows"
     cut = json.dumps({"rows": ROWS})[:-5]
-    assert values_in(cut).values and values_in(cut).rows("actor") is None
-    assert values_in(f"{LINES}\n{cut[:20]}").rows("actor") is None
-
-
-def test_fields_of_rows_have_any_spelling():
+    assert values_in(cut).values
+    for text in ("nothing", cut, f"{LINES}\n{cut[:20]}"):
+        assert values_in(text).rows("actor") is None, text
+    # fields have any spelling
     assert values_in('[{"Actor": "Mia", "truth status": "true"}]').rows("actor", "truth_status")
     assert values_in('[{"Actor": "Mia"}]').rows("belief") is None
     assert len(values_in('[{"Actor": "Mia"}, {"note": "done"}]').rows("actor") or ()) == 2
 
 
-def test_an_empty_list_is_a_table_without_rows():
-    assert values_in("```json\n[]\n```").rows("actor") == []
-    assert values_in(f"{json.dumps(ROWS)} []").rows("actor") == ROWS
-    assert values_in("nothing").rows("actor") is None
+def test_values_have_their_places():
+    text = f'So: {TEXT}\n{{"x"}} {TABLE}.'
+    found = values_in(text)
+    assert [json.loads(text[start:end]) for start, end in found.places] == list(found.values) == [RIGHT, ROWS]
+    assert values_in(f" {TEXT}\n").places == ((0, len(TEXT) + 2),)
 
 
-def test_a_megabyte_of_brackets_ends():
+def test_a_megabyte_of_brackets_ends_and_what_nests_too_deeply_is_not_read():
     """Quadratic time would be hours."""
-    for piece in [
-        "{",
-        "[",
-        "{}",
-        '{"',
-        '{"a":',
-        '{"a":[',
-        "{'a':[1,],}",
-        "{//",
-        '{"a" /* ',
-        '{"x {x}"}}',
-        '"',
-        "\\",
-        "[]]",
-        "{x}",
-    ]:
+    pieces = ["{", "[", "{}", '{"', '{"a":', '{"a":[', "{'a':[1,],}", "{//", '{"a" /* ', '{"x {x}"}}', '"', "\\"]
+    for piece in [*pieces, "[]]", "{x}"]:
         for before, after in (("", ""), ("{", "}")):
             assert values_in(f"{before}{piece * (1_000_000 // len(piece))}{after}").object_with("rows") is None
-
-
-def test_what_nests_too_deeply_is_not_read():
     deep = '{"a": ' * (MAX_DEPTH + 9) + "1" + "}" * (MAX_DEPTH + 9)
     assert not any(too_deep(value) for value in values_in(f"So: {deep}").values)

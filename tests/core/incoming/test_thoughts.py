@@ -74,38 +74,17 @@ UNMARKED = (
 )
 
 
-def test_a_thought_is_taken_off():
-    for text in MARKED.values():
+def test_a_thought_is_taken_off_and_an_unclosed_one_is_no_answer():
+    for name, text in MARKED.items():
         answer, reasoning, unclosed = split_thoughts(text)
-        assert (answer, unclosed) == ("Yes", False)
-        assert ("no" in reasoning) == ("no" in text.replace("nothing", "")), reasoning
+        assert (answer, unclosed) == ("Yes", False), name
+        assert ("no" in reasoning) == ("no" in text.replace("nothing", "")), name
         assert split_thoughts(answer) == ("Yes", "", False)
-
-
-def test_an_unclosed_thought_is_no_answer():
     for text in UNCLOSED:
         answer, reasoning, unclosed = split_thoughts(text)
-        assert (answer, unclosed) == ("", True)
-        assert "no" in reasoning
-
-
-def test_a_mention_of_a_mark_stays():
-    for text in UNMARKED:
-        assert split_thoughts(text) == (text, "", False)
-
-
-def test_a_mention_behind_a_thought_stays():
-    assert split_thoughts("<think>hm</think>Mia thinks that <think> is a tag.").answer == (
-        "Mia thinks that <think> is a tag."
-    )
-
-
-def test_thoughts_without_an_answer_leave_nothing():
+        assert (answer, unclosed) == ("", True) and "no" in reasoning, text
     assert split_thoughts("<think>no</think>\n") == ("", "no", False)
     assert split_thoughts("So it is no.\n</think>") == ("", "So it is no.", False)
-
-
-def test_a_draft_in_json_is_a_thought():
     for thought in [
         '{"rows": ["draft"]} is "not" right.',
         '{"rows": ["dra',
@@ -114,6 +93,13 @@ def test_a_draft_in_json_is_a_thought():
     ]:
         for opening in ("", "<think>"):
             assert split_thoughts(f'{opening}{thought}</think>{{"rows": ["final"]}}').answer == '{"rows": ["final"]}'
+
+
+def test_a_mention_of_a_mark_stays():
+    for text in UNMARKED:
+        assert split_thoughts(text) == (text, "", False)
+    mention = "Mia thinks that <think> is a tag."
+    assert split_thoughts(f"<think>hm</think>{mention}").answer == mention
 
 
 def test_a_megabyte_of_marks_is_split():
