@@ -21,14 +21,27 @@ ROOT = Path(__file__).resolve().parents[1]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
+REMOVED = ("DATABASE_URL", "REDIS_URL", "SITE_URL", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "BEHIND_TLS")
+
+
+def environment_of(var: Path, **names: str) -> dict[str, str]:
+    """The environment of an installation with its data in `var` that knows nothing else of this one's."""
+    kept = {name: value for name, value in os.environ.items() if name not in REMOVED}
+    return kept | {"CREDENCE_VAR": str(var)} | names
+
+
+def started(var: Path, *arguments: str, **names: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with these arguments, in that environment, to its end."""
+    of = {"cwd": ROOT, "env": environment_of(var, **names), "timeout": PATIENCE}
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, **of)
+
+
 @contextmanager
 def program(var: Path, **environment: str) -> Iterator[Run]:
     """Yield what runs a command with its data in `var`: `run("migrate", "-v", "0")`; with `limit=N` no file of it grows
     beyond N bytes."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-    own = {"CREDENCE_VAR": str(var), "DJANGO_SETTINGS_MODULE": "config.settings"}
     command, pipe = [sys.executable, "-m", "tests.commands"], subprocess.PIPE
-    environment = kept | own | environment
+    environment = environment_of(var, **{"DJANGO_SETTINGS_MODULE": "config.settings"} | environment)
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=pipe, stdout=pipe, text=True) as loaded:
 
         def run(*arguments: str, limit: int | None = None) -> subprocess.CompletedProcess[str]:

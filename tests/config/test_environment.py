@@ -35,32 +35,25 @@ def test_values_are_read_and_a_wrong_one_is_one_sentence(monkeypatch, problems):
     ]
 
 
-ADDRESSES = [
-    ({}, "http://127.0.0.1:8000"),
-    ({"PORT": "8391"}, "http://127.0.0.1:8391"),
-    ({"PORT": "8391", "SITE_URL": "https://credence.example/"}, "https://credence.example"),
-    ({"SITE_URL": "", "HOST": ""}, "http://127.0.0.1:8000"),
-    ({"HOST": "192.0.2.7", "PORT": "80"}, "http://192.0.2.7:80"),
-    ({"HOST": "2001:db8::7"}, "http://[2001:db8::7]:8000"),
-    ({"HOST": "0.0.0.0"}, "http://127.0.0.1:8000"),
-    ({"HOST": "::"}, "http://127.0.0.1:8000"),
-]
-
-
-NO_ADDRESSES = [
-    "credence.example", "ftp://credence.example", "https://", "https://*", "https://*.example.org", "https://a b",
-    "https://[::1", "https://credence.example:https", "https://credence.example:99999", "https://a..b",
-]  # fmt: skip
-
-
 def test_links_lead_to_the_port_of_the_server_where_no_address_is_given(monkeypatch, problems):
-    for given, address in ADDRESSES:
+    for given, address in [
+        ({}, "http://127.0.0.1:8000"),
+        ({"PORT": "8391"}, "http://127.0.0.1:8391"),
+        ({"PORT": "8391", "SITE_URL": "https://credence.example/"}, "https://credence.example"),
+        ({"SITE_URL": "", "HOST": ""}, "http://127.0.0.1:8000"),
+        ({"HOST": "192.0.2.7", "PORT": "80"}, "http://192.0.2.7:80"),
+        ({"HOST": "2001:db8::7"}, "http://[2001:db8::7]:8000"),
+        ({"HOST": "0.0.0.0"}, "http://127.0.0.1:8000"),
+        ({"HOST": "::"}, "http://127.0.0.1:8000"),
+    ]:
         for name in ("SITE_URL", "PORT", "HOST"):
             monkeypatch.delenv(name, raising=False)
         for name, value in given.items():
             monkeypatch.setenv(name, value)
         assert (environment.site_url(), problems) == (address, []), given
-    for url in NO_ADDRESSES:
+    wrong = "credence.example ftp://credence.example https:// https://* https://*.example.org https://[::1 https://a..b"
+    ports = ["https://credence.example:https", "https://credence.example:99999"]
+    for url in [*wrong.split(), "https://a b", *ports]:
         monkeypatch.setenv("SITE_URL", url)
         assert environment.site_url().startswith("http://127.0.0.1:")
         assert problems.pop() == f"SITE_URL is {url!r}; expected an http or https address."
@@ -82,18 +75,11 @@ def test_host_and_origin_are_as_browsers_send_them():
         assert (environment.ascii_host(url), environment.origin(url)) == (host, origin)
 
 
-def sentences(**changed) -> list[str]:
-    agreeing = {
-        "SITE_URL": "https://credence.example", "BEHIND_TLS": True, "TRUST_PROXY": True,
-        "ALLOWED_HOSTS": ["credence.example", "[::1]", ".example.org", "*"], "REDIS_URL": "",
-        "CSRF_TRUSTED_ORIGINS": ["https://credence.example", "https://*.example.org:8443"],
-    }  # fmt: skip
-    with override_settings(**agreeing | changed):
-        return [error.msg for error in settings_agree(None)]
-
-
 def test_settings_that_contradict_each_other_are_named():
-    cases = [
+    agreeing = {"SITE_URL": "https://credence.example", "BEHIND_TLS": True, "TRUST_PROXY": True, "REDIS_URL": ""}
+    agreeing["ALLOWED_HOSTS"] = ["credence.example", "[::1]", ".example.org", "*"]
+    agreeing["CSRF_TRUSTED_ORIGINS"] = ["https://credence.example", "https://*.example.org:8443"]
+    for changed, expected in [
         ({}, ""),
         ({"SITE_URL": "http://credence.example", "BEHIND_TLS": False, "TRUST_PROXY": False}, ""),
         ({"TRUST_PROXY": False}, "every page would redirect to itself without end. Set TRUST_PROXY=true"),
@@ -104,9 +90,9 @@ def test_settings_that_contradict_each_other_are_named():
         ({"CSRF_TRUSTED_ORIGINS": ["credence.example"]}, "CSRF_TRUSTED_ORIGINS names 'credence.example'"),
         ({"CSRF_TRUSTED_ORIGINS": ["https://credence.example/"]}, "expected origins such as https://credence.example"),
         ({"REDIS_URL": "localhost:6379"}, "REDIS_URL has another scheme"),
-    ]  # fmt: skip
-    for changed, expected in cases:
-        found = sentences(**changed)
+    ]:
+        with override_settings(**agreeing | changed):
+            found = [error.msg for error in settings_agree(None)]
         assert (len(found) == 1 and expected in found[0]) if expected else not found, changed
 
 
@@ -122,8 +108,7 @@ def test_misconfiguration_is_a_system_check_with_a_sentence(tmp_path):
     with program(tmp_path, **wrong) as run:
         for command in ("check", "prepare"):
             result = run(command)
-            assert result.returncode == 1
-            assert "Traceback" not in result.stderr
+            assert result.returncode == 1 and "Traceback" not in result.stderr
             assert "SITE_URL is 'credence.example'; expected an http or https address." in result.stderr
             assert "INVITATION_DAYS is 'soon'; expected a whole number from 1 to 365." in result.stderr
             assert "DATABASE_URL could not be read" in result.stderr

@@ -34,14 +34,10 @@ def conditional() -> list[tuple[str, Requirement]]:
 
 def test_what_libraries_need_on_another_python_is_locked():
     for python in PYTHONS:
+        environment = {"python_full_version": python, "python_version": python.rpartition(".")[0]}
         for name in ["requirements.txt", "requirements-dev.txt"]:
             held = locked(name)
-            environment = {"python_full_version": python, "python_version": python.rpartition(".")[0]}
             there = {one for one, of in held.items() if of.marker is None or of.marker.evaluate(environment)}
-            needed = [
-                (library, need)
-                for library, need in conditional()
-                if library in held and need.marker.evaluate(environment)
-            ]
+            needed = [one for one in conditional() if one[0] in held and one[1].marker.evaluate(environment)]
             assert needed
             assert [need for need in needed if canonicalize_name(need[1].name) not in there] == []

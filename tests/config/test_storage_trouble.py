@@ -4,11 +4,8 @@ half done."""
 from __future__ import annotations
 
 import logging
-import os
 import sqlite3
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,24 +15,13 @@ from django.test import Client
 from annotation.models import User
 from config.log_filters import StorageFilter
 from core.storage_trouble import sentence_of
-from tests.commands import program
+from tests.commands import program, started
 
-ROOT = Path(__file__).resolve().parents[2]
 RECORD = '{"story_id": 1, "story_category": "Hinting Task", "story": "Ines waits.", "beliefs": []}\n'
+MIGRATE = ["migrate", "-v", "0"]
 
 
-def started(var: Path, *arguments: str) -> subprocess.CompletedProcess:
-    environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env=environment | {"CREDENCE_VAR": str(var)},
-        capture_output=True,
-        text=True,
-    )
-
-
-def says_one_sentence(done: subprocess.CompletedProcess, *parts: str) -> None:
+def says_one_sentence(done, *parts: str) -> None:
     told = [line for line in done.stderr.splitlines() if line.strip()]
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
     assert len(told) == 1 and all(part in told[0] for part in parts), done.stderr
@@ -46,74 +32,63 @@ def installation(prepared, tmp_path_factory) -> Path:
     return prepared(tmp_path_factory.mktemp("installation") / "var")
 
 
-def import_of(stories: Path, project: str = "minds") -> list[str]:
-    return ["import_corpus", "omnitom", str(stories), "--project", project]
+def import_of(stories: Path, text: str = RECORD) -> list[str]:
+    stories.write_text(text)
+    return ["import_corpus", "omnitom", str(stories), "--project", "minds"]
 
 
-def test_a_database_that_is_away_is_one_sentence_at_the_start_and_at_work(tmp_path):
-    stories = tmp_path / "stories.jsonl"
-    stories.write_text(RECORD)
-    with program(tmp_path / "var", DATABASE_URL="postgres://credence:secret@127.0.0.1:1/minds") as run:
-        for command in (["migrate", "-v", "0"], ["load_sample", "--once"], import_of(stories)):
+def test_a_database_that_is_away_unprepared_or_damaged_is_one_sentence_at_the_start_and_at_work(tmp_path):
+    at_work = import_of(tmp_path / "stories.jsonl")
+    with program(tmp_path / "away", DATABASE_URL="postgres://credence:secret@127.0.0.1:1/minds") as run:
+        for command in (MIGRATE, ["load_sample", "--once"], at_work):
             done = run(*command)
             says_one_sentence(done, "127.0.0.1:1/minds", "cannot be reached")
             assert "secret" not in done.stderr
+    database = tmp_path / "var" / "credence.sqlite3"
+    with program(database.parent) as run:
+        says_one_sentence(run(*at_work), "credence.sqlite3", "make prepare")
+        for content in (b"no database at all " * 400, b"SQLite format 3\0" + b"\xff" * 8000):
+            database.write_bytes(content)
+            for command in (MIGRATE, at_work):
+                says_one_sentence(run(*command), "credence.sqlite3", "damaged")
+                assert database.read_bytes() == content
+    (tmp_path / "file").write_text("")  # where no folder can be made
+    done = started(tmp_path / "file" / "var", "manage.py", "check")
+    assert done.returncode == 1 and "Traceback" not in done.stderr and str(tmp_path / "file") in done.stderr
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_missing_table_or_column_is_told_apart_from_other_wrong_sql():
-    told = {}
+    told = []
     for sql in ("SELECT 1 FROM nowhere", "SELECT colour FROM annotation_story", "SELEC 1"):
         with pytest.raises(Exception) as caught, connection.cursor() as cursor:
             cursor.execute(sql)
-        told[sql] = sentence_of(caught.value, place="Here")
-    missing, column, wrong = told.values()
-    assert (
-        missing == column
-        and missing.startswith("Here: it has no tables, or those of another version")
-        and wrong is None
-    )
-
-
-def test_a_database_that_nobody_prepared_or_that_is_damaged_is_one_sentence(tmp_path):
-    database, stories = tmp_path / "var" / "credence.sqlite3", tmp_path / "stories.jsonl"
-    stories.write_text(RECORD)
-    with program(database.parent) as run:
-        says_one_sentence(run(*import_of(stories)), "credence.sqlite3", "make prepare")
-        for content in (b"no database at all " * 400, b"SQLite format 3\0" + b"\xff" * 8000):
-            database.write_bytes(content)
-            for command in (["migrate", "-v", "0"], import_of(stories)):
-                says_one_sentence(run(*command), "credence.sqlite3", "damaged")
-                assert database.read_bytes() == content
+        told.append(sentence_of(caught.value, place="Here"))
+    missing, column, wrong = told
+    assert missing == column and wrong is None
+    assert missing.startswith("Here: it has no tables, or those of another version")
 
 
 def test_a_full_disk_stops_an_import_with_one_sentence_and_keeps_nothing_half_done(installation):
-    stories = installation.parent / "many.jsonl"
-    long = "Ines waits. " * 2000
-    stories.write_text(
-        "".join(RECORD.replace('"Ines waits."', f'"{long} {at}"').replace(": 1,", f": {at},") for at in range(1, 200))
+    long = RECORD.replace("Ines waits.", "Ines waits. " * 2000 + "AT").replace(": 1,", ": AT,")
+    importing = import_of(
+        installation.parent / "many.jsonl", "".join(long.replace("AT", str(n)) for n in range(1, 200))
     )
     size = (installation / "credence.sqlite3").stat().st_size
     with program(installation) as run:
-        says_one_sentence(run(*import_of(stories, "full"), limit=size + 200_000), "disk is full")
+        says_one_sentence(run(*importing, limit=size + 200_000), "disk is full")
         held = sqlite3.connect(installation / "credence.sqlite3")
-        whole = held.execute("SELECT count(*) FROM annotation_story").fetchone()[0]
-        tables = held.execute("SELECT count(*) FROM annotation_belieftable").fetchone()[0]
+        whole, tables = (
+            held.execute(f"SELECT count(*) FROM annotation_{name}").fetchone()[0] for name in ("story", "belieftable")
+        )
         assert whole == tables and whole < 199  # stories that are kept are kept whole
         assert held.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         held.close()
-        again = run(*import_of(stories, "full"))
+        again = run(*importing)
         assert again.returncode == 0, again.stderr
 
 
-def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
-    (tmp_path / "file").write_text("")
-    done = started(tmp_path / "file" / "var", "manage.py", "check")
-    assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert str(tmp_path / "file") in done.stderr
-
-
-# --- at work ----------------------------------------------------------------------------------------------------------
+# --- at work
 
 
 @pytest.fixture
@@ -145,58 +120,44 @@ def test_a_page_and_the_api_say_that_nothing_can_be_saved(cast, full):
     assert "nothing was saved" in answer.json()["error"]["message"] and answer["Retry-After"] == "10"
 
 
-class _Postgres(Exception):
-    def __init__(self, sqlstate: str | None) -> None:
-        super().__init__("told by the server")
-        self.sqlstate = sqlstate
+def of_postgresql(state: str) -> OperationalError:
+    error = OperationalError("told by the server")
+    error.__cause__ = Exception("told by the server")
+    error.__cause__.sqlstate = state
+    return error
 
 
-def test_what_postgresql_says_by_its_code():
-    for state, part in [
-        ("53100", "disk is full"),
-        ("57P01", "cannot be reached"),
-        ("08006", "cannot be reached"),
-        ("28P01", "refuses the user"),
-        ("3D000", "knows no such database"),
-        ("XX001", "damaged"),
-        ("25006", "cannot be opened or written"),
-        ("23505", None),
-    ]:
-        error = OperationalError("told by the server")
-        error.__cause__ = _Postgres(state)
-        told = sentence_of(error, place="db.example:5432/minds")
-        assert told is None if part is None else (part in told and told.startswith("db.example:5432/minds: "))
-
-
-def test_the_log_has_the_sentence_in_place_of_a_trace():
-    error = OperationalError("x")
-    error.__cause__ = _Postgres("53100")
+def test_what_postgresql_says_by_its_code_is_a_sentence_and_stands_in_the_log_in_place_of_a_trace():
+    for state, part in {
+        "53100": "disk is full",
+        "57P01": "cannot be reached",
+        "08006": "cannot be reached",
+        "28P01": "refuses the user",
+        "3D000": "knows no such database",
+        "XX001": "damaged",
+        "25006": "cannot be opened or written",
+    }.items():
+        told = sentence_of(of_postgresql(state), place="db.example:5432/minds")
+        assert part in told and told.startswith("db.example:5432/minds: ")
+    assert sentence_of(of_postgresql("23505"), place="db.example:5432/minds") is None
+    error = of_postgresql("53100")
     record = logging.LogRecord("django.request", logging.ERROR, "", 0, "Internal Server Error: %s", ("/p/",), None)
     record.exc_info = (type(error), error, None)
     assert StorageFilter().filter(record) and record.exc_info is None
     assert record.getMessage().startswith("Internal Server Error: /p/: ") and "disk is full" in record.getMessage()
 
 
-# --- who may read it
-# ----------------------------------------------------------------------------------------------------
+def test_data_and_database_are_their_owner_s_alone_from_the_first_moment(installation, tmp_path):
+    def modes(*paths: Path) -> set[int]:
+        return {stat.S_IMODE(path.stat().st_mode) for path in paths}
 
-
-def test_data_and_database_are_their_owner_s_alone(installation):
-    def mode(path: Path) -> int:
-        return stat.S_IMODE(path.stat().st_mode)
-
-    assert mode(installation) == 0o700 and mode(installation / "credence.sqlite3") == 0o600
+    database, elsewhere = installation / "credence.sqlite3", tmp_path / "shared" / "minds.sqlite3"
+    assert modes(installation) == {0o700} and modes(database) == {0o600}
     installation.chmod(0o755)
-    (installation / "credence.sqlite3").chmod(0o644)
+    database.chmod(0o644)
     assert started(installation, "-c", "import config.settings").returncode == 0
-    assert mode(installation) == 0o700 and mode(installation / "credence.sqlite3") == 0o600
-
-
-def test_a_database_elsewhere_is_its_owner_s_alone_from_the_first_moment(tmp_path):
-    elsewhere = tmp_path / "shared" / "minds.sqlite3"
+    assert modes(installation) == {0o700} and modes(database) == {0o600}
     with program(tmp_path / "var", DATABASE_URL=f"sqlite:///{elsewhere}") as run:
-        done = run("migrate", "-v", "0", "contenttypes")  # the first tables are enough
+        done = run(*MIGRATE, "contenttypes")  # the first tables are enough
         assert done.returncode == 0, done.stderr
-    assert elsewhere.stat().st_size and {stat.S_IMODE(one.stat().st_mode) for one in elsewhere.parent.iterdir()} == {
-        0o600
-    }
+    assert elsewhere.stat().st_size and modes(*elsewhere.parent.iterdir()) == {0o600}
