@@ -3,12 +3,13 @@ and nothing is lost."""
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Callable
-from dataclasses import replace
+import zipfile
+from collections.abc import Callable as CallableType
+from dataclasses import fields, is_dataclass, replace
 from html import unescape
-from io import StringIO
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -20,78 +21,159 @@ from benchmark.services.evaluating import read_again
 from benchmark.services.launches import start_run
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.reports import forget_report, report_of
-from benchmark.suites import registry
+from benchmark.suites import guards, registry
+from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed, guarded
 from benchmark.suites.questions import BadQuestion, Question, Sample
 from benchmark.suites.reports import Analysis, Repetitions, Spread
+from benchmark.suites.results import Choice, Explorer, ShownPicture, ShownTable
 from benchmark.suites.settings import Settings
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.tiny.suite import SUITE
-from tests.benchmark.tiny_copies import SUMS, imported
+from tests.benchmark.tiny_copies import SUMS, cast_with_sums
+from tests.copies import copied
 from workers.models import Call, ItemState
 from workers.services.jobs import retry_failed
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.failing_suite]
 ODD = SUMS.index((2, 7)) + 1
 """The number of the sum that functions here trip over."""
+LOG = "; the log of the program says where"
 
 
 @pytest.fixture
-def dataset(tiny, alice, cast) -> Dataset:
-    imported(alice, cast)
-    return Dataset.objects.get()
+def cast(db, tiny):
+    return cast_with_sums()
 
 
 @pytest.fixture
-def breaking(tiny, monkeypatch):
-    """Registers the sums with one function that raises where it is handed the odd one: `breaking("parse")`."""
+def run(db, tiny, client) -> Run:
+    """A finished run of the sums, made once, whose admin is logged in."""
+    cast, run = copied("a run of sums", _finished)
+    client.force_login(cast.alice)
+    return run
 
-    def make(name: str, trips: Callable[..., bool] | None = None) -> None:
-        own = getattr(SUITE.items if name == "item" else SUITE, name) or (lambda view: {"parts": []})
 
-        def broken(*args: Any) -> Any:
-            if (trips or _is_odd)(*args):
-                raise KeyError("unforeseen")
-            return own(*args)
+def _finished() -> tuple:
+    cast = cast_with_sums()
+    return cast, launched(cast)
 
-        own_pages = {"items": replace(SUITE.items, item=broken)} if name == "item" else {name: broken}
-        monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, **own_pages)))
 
-    return make
+def launched(cast, *, work: bool = True) -> Run:
+    models = [make_endpoint(name, provider="baseline", model=name) for name in ("adder", "counter")]
+    settings = {"options": {"politeness": "now"}, "max_tokens": 20}
+    plan = Plan(Dataset.objects.get(), models, ["repeat", "sum"], suite="tiny", **settings)
+    run = start_run(by=cast.alice, plan=plan, now=timezone.now())
+    return work_off(run) if work else run
+
+
+@pytest.fixture
+def breaks(tiny, monkeypatch):
+    """Registers the sums with other functions, of a part or of the suite itself; without any, with its own again."""
+
+    def register(part: str = "", **functions: Any) -> None:
+        own = {part: replace(getattr(SUITE, part), **functions)} if part else functions
+        monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, **own)))
+
+    return register
+
+
+def _raises(*args: Any, **kwargs: Any) -> Any:
+    raise KeyError("unforeseen")
 
 
 def _is_odd(of: Any, *more: Any) -> bool:
     return getattr(of, "question", of).sample.number == ODD
 
 
-def mended(monkeypatch) -> None:
-    monkeypatch.setitem(registry._suites, "tiny", guarded(SUITE))
+def tripping(own: CallableType, trips: CallableType = _is_odd) -> CallableType:
+    return lambda *args: _raises() if trips(*args) else own(*args)
 
 
-def launched(cast, dataset: Dataset) -> Run:
-    models = [make_endpoint(name, provider="baseline", model=name) for name in ("adder", "counter")]
-    plan = Plan(dataset, models, ["repeat", "sum"], suite="tiny", options={"politeness": "now"}, max_tokens=20)
-    return work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
-
-
-def shown(alice, run: Run, name: str, *more: Any, **query: Any) -> str:
-    page = alice.get(reverse(f"benchmark:{name}", args=[run.project.slug, run.uid, *more]), query)
-    assert page.status_code == 200, (name, page.status_code)
-    return unescape(written(page))
+def shown(client, run: Run, name: str, *more: Any, status: int = 200) -> str:
+    response = client.get(reverse(f"benchmark:{name}", args=[run.project.slug, run.uid, *more]))
+    assert response.status_code == status, (name, response.status_code)
+    return unescape(written(response))
 
 
 def at(run: Run, step: str, model: str = "adder", number: int = ODD) -> RunItem:
-    return RunItem.objects.select_related("item__call").get(
-        entrant__run=run, entrant__name=model, step=step, sample__number=number
-    )
+    places = RunItem.objects.select_related("item__call")
+    return places.get(entrant__run=run, entrant__name=model, step=step, sample__number=number)
 
 
-LOG = "; the log of the program says where"
+# --- the contract: every function of it is guarded
 
 
-def test_a_question_that_cannot_be_made_fails_alone(breaking, dataset, alice, cast, caplog):
-    breaking("request")
-    run = launched(cast, dataset)
+def _functions(part: Any, path: str = "") -> set[str]:
+    """The names of all functions that the contract has of a part, of whichever suite: `tables.make` is one of what it
+    makes."""
+    found = set()
+    for name, hint in get_type_hints(part).items():
+        for kind in _kinds(hint):
+            if get_origin(kind) is CallableType:
+                found.add(path + name)
+                made = {found for one in get_args(kind)[1:] for found in _kinds(one)} & {ShownTable, ShownPicture}
+                found |= {nested for one in made for nested in _functions(one, f"{path}{name}.")}
+            elif is_dataclass(kind):
+                found |= _functions(kind, f"{path}{name}.")
+    return found
+
+
+def _kinds(hint: Any) -> set[Any]:
+    """The kinds that a type is made of, without the functions' own arguments."""
+    kind = get_origin(hint) or hint
+    if kind is CallableType or is_dataclass(kind):
+        return {hint if kind is CallableType else kind}
+    return {kind for one in get_args(hint) for kind in _kinds(one)}
+
+
+def _broken(value: Any, path: str = "") -> Any:
+    """A suite, or a part of one, with functions that raise in the place of its own."""
+    if is_dataclass(value) and not path.startswith(guards._UNGUARDED):
+        held = {one.name: getattr(value, one.name) for one in fields(value)}
+        return replace(value, **{name: _broken(one, f"{path}{name}.") for name, one in held.items()})
+    if isinstance(value, dict):
+        return {key: _broken(one, path) for key, one in value.items()}
+    return _raises if callable(value) else value
+
+
+def _found(part: Any, path: list[str]) -> list[Any]:
+    """The functions under a path; none where the suite has no such part."""
+    if part is None or not hasattr(part, path[0]):
+        return []
+    value = getattr(part, path[0])
+    parts = [one for one in (value.values() if isinstance(value, dict) else [value]) if one]
+    return parts if len(path) == 1 else [found for one in parts for found in _found(one, path[1:])]
+
+
+def test_an_unforeseen_error_in_any_function_is_one_short_sentence(tiny):
+    paths = {path for path in _functions(Suite) if not path.startswith(guards._UNGUARDED)}
+    assert guards._ACTIONS.keys() <= paths
+    for suite in map(registry.suite_named, ("omnitom", "tombench", "tiny")):
+        safe = guarded(_broken(suite))
+        question = Question(Sample("k", "c", {}, {}, number=7), suite.steps[0].key, Settings(), None)
+        told = rf"^{suite.title} could not .+; the log of the program says where\.$"
+        for path in paths:
+            for call in _found(safe, path.split(".")):
+                with pytest.raises(SuiteFailed, match=told):
+                    list(call(question))  # files are made one by one
+
+    def request(question):
+        raise ValueError("first\nsecond\0" + "x" * 5000)
+
+    question = Question(Sample("sum-0", "c", {}, {}), "sum", Settings(), None)
+    with pytest.raises(SuiteFailed) as caught:
+        guarded(replace(SUITE, request=request)).request(question)
+    sentence = str(caught.value)
+    assert len(sentence) < 400 and "\n" not in sentence and "\0" not in sentence and "first second" in sentence
+
+
+# --- asking and reading
+
+
+def test_a_question_that_cannot_be_made_fails_alone(breaks, alice, cast, caplog):
+    breaks(request=tripping(SUITE.request))
+    run = launched(cast)
     odd = at(run, "repeat")
     told = f"Tiny sums could not make the question of Repeating, sum {ODD} (KeyError: 'unforeseen'){LOG}."
     assert (odd.item.state, odd.item.problem) == (ItemState.FAILED, told) and "KeyError: 'unforeseen'" in caplog.text
@@ -100,45 +182,31 @@ def test_a_question_that_cannot_be_made_fails_alone(breaking, dataset, alice, ca
     assert told in shown(alice, run, "run_item", odd.pk)
 
 
-def test_a_worker_that_does_not_know_the_suite_says_so_and_does_no_harm(tiny, monkeypatch, dataset, cast, alice):
-    adder = make_endpoint("adder", provider="baseline", model="adder")
-    plan = Plan(dataset, [adder], ["repeat", "sum"], suite="tiny", options={"politeness": "now"}, max_tokens=20)
-    run = start_run(by=cast.alice, plan=plan, now=timezone.now())
+def test_a_worker_that_does_not_know_the_suite_says_so_and_does_no_harm(breaks, cast, alice):
+    run = launched(cast, work=False)
     known = registry._suites.pop("tiny")  # as in a process from before the suite was added
     try:
         work_off(run)
     finally:
         registry._suites["tiny"] = known
+    places = RunItem.objects.filter(entrant__run=run)
     told = "There is no suite 'tiny' in this process; where it was added since, start server and workers anew."
-    assert set(RunItem.objects.filter(entrant__run=run).values_list("item__problem", flat=True)) == {told}
+    assert set(places.values_list("item__problem", flat=True)) == {told}
     assert told in shown(alice, run, "run_item", at(run, "repeat").pk)
-    assert retry_failed(job=run.job, now=timezone.now())
-    work_off(run)
-    assert set(RunItem.objects.filter(entrant__run=run).values_list("item__state", flat=True)) == {ItemState.DONE}
 
-
-def test_what_was_chosen_and_cannot_be_asked_is_told_as_the_suite_says_it(tiny, monkeypatch, dataset, cast):
     def request(question):
         raise BadQuestion("The tone is wrong.")
 
-    monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, request=request)))
-    run = launched(cast, dataset)
-    assert {one.item.problem for one in RunItem.objects.select_related("item")} == {"The tone is wrong."}
-    assert run.job.state == "finished"
-
-    def request(question):
-        raise ValueError("first\nsecond\0" + "x" * 5000)
-
-    question = Question(Sample("sum-0", "c", {}, {}), "sum", Settings(), None)
-    with pytest.raises(SuiteFailed) as caught:
-        guarded(replace(SUITE, request=request)).request(question)
-    sentence = str(caught.value)  # short, and of one line
-    assert len(sentence) < 400 and "\n" not in sentence and "\0" not in sentence and "first second" in sentence
+    for own, state, problem in (({"request": request}, "failed", "The tone is wrong."), ({}, "done", "")):
+        breaks(**own)
+        assert retry_failed(job=run.job, now=timezone.now())
+        assert work_off(run).job.state == "finished"
+        assert set(places.values_list("item__state", "item__problem")) == {(state, problem)}, "as the suite says it"
 
 
-def test_an_answer_that_cannot_be_read_is_kept_and_taken_in_later(breaking, monkeypatch, dataset, alice, cast):
-    breaking("parse", lambda question, answer: _is_odd(question) and question.step == "sum")
-    run = launched(cast, dataset)
+def test_an_answer_that_cannot_be_read_is_kept_and_taken_in_later(breaks, alice, cast):
+    breaks(parse=tripping(SUITE.parse, lambda question, answer: _is_odd(question) and question.step == "sum"))
+    run = launched(cast)
     odd = at(run, "sum")
     told = f"Tiny sums could not read the answer to Adding, sum {ODD} (KeyError: 'unforeseen'){LOG}."
     assert (odd.item.state, odd.item.problem, odd.call) == (ItemState.FAILED, f"{told} The answer is kept.", None)
@@ -147,89 +215,126 @@ def test_an_answer_that_cannot_be_read_is_kept_and_taken_in_later(breaking, monk
     assert told in page and ">9</pre>" in page
     metrics = report_of(run).entrants[0].groups["tiny"].parses.overall("repaired")
     assert (metrics.stories, metrics.value_of("right")) == (11, 1.0)
-    mended(monkeypatch)
+    breaks()
     calls = Call.objects.count()
     retry_failed(job=run.job, now=timezone.now())
     work_off(run)
     assert at(run, "sum").repaired == {"said": 9} and Call.objects.count() == calls
     # nor does reading again change what it cannot read
     RunItem.objects.filter(entrant__run=run, step="sum").update(repaired={"said": 0})
-    breaking("parse")
+    breaks(parse=tripping(SUITE.parse))
     told = rf"^22 parses changed, and 4 answers stay as before: Tiny sums could not read .* Repeating, sum {ODD} \("
     with pytest.raises(RunRefused, match=told):
         read_again(by=None, run=run, now=timezone.now())
     assert at(run, "sum").repaired == {"said": 0} and at(run, "sum", number=1).repaired == {"said": 3}
     with pytest.raises(CommandError, match="0 parses changed, and 4 answers stay"):
-        call_command("runs", "reread", run.uid, stdout=StringIO())
+        call_command("runs", "reread", run.uid, stdout=io.StringIO())
+
+
+# --- measuring and showing
 
 
 @pytest.mark.once
-def test_an_item_that_cannot_be_shown_keeps_its_page(breaking, dataset, alice, cast):
-    run = launched(cast, dataset)
-    breaking("item")
-    page = shown(alice, run, "run_item", at(run, "sum").pk)
-    assert f"Tiny sums could not show Adding, sum {ODD} (KeyError: 'unforeseen')" in page
-    assert "Raw answer" in page and ">9</pre>" in page and "= ?" in page
-    assert "could not show" not in shown(alice, run, "run_item", at(run, "sum", number=1).pk)
+def test_a_model_that_cannot_be_scored_stands_beside_the_others_with_the_reason(breaks, run, client):
+    told = "Tiny sums could not score what counter said (KeyError)" + LOG
+    slug = run.project.slug
 
+    def says(sentence: str, *board: str) -> None:
+        forget_report(run)
+        for name in ("run_results", "run_report"):
+            page = shown(client, run, name)
+            assert sentence in page and "adder" in page, name
+        page = unescape(client.get(reverse("benchmark:leaderboard", args=[slug])).content.decode())
+        assert all(part in page for part in board)
 
-@pytest.mark.once
-def test_a_model_that_cannot_be_scored_stands_beside_the_others_with_the_reason(
-    breaking, monkeypatch, dataset, alice, cast
-):
-    breaking("measure", lambda entered: entered.name == "counter")
-    run = launched(cast, dataset)
-    told = f"Tiny sums could not score what counter said (KeyError){LOG}"
-    board = reverse("benchmark:leaderboard", args=[cast.project.slug])
-    for name in ("run_results", "run_report"):
-        page = shown(alice, run, name)
-        assert told in page and "adder" in page, name
-    out = StringIO()
-    call_command("leaderboard", project=cast.project.slug, json=True, stdout=out)
+    breaks(measure=tripping(SUITE.measure, lambda entered: entered.name == "counter"))
+    says(told, told)
+    out = io.StringIO()
+    call_command("leaderboard", project=slug, json=True, stdout=out)
     assert [row["model"] for row in json.loads(out.getvalue())["groups"]["tiny"]] == ["adder"]
-    assert told in unescape(alice.get(board).content.decode())
-    breaking("measure", lambda entered: True)
-    forget_report(run)
-    for name in ("run_results", "run_report"):
-        assert "Tiny sums could not score what adder said (KeyError)" in shown(alice, run, name), name
-    assert told in unescape(alice.get(board).content.decode())
-    mended(monkeypatch)
+    breaks(measure=_raises)
+    says("Tiny sums could not score what adder said (KeyError)", told)
+
+    def measure(entered):
+        own = SUITE.measure(entered)
+        if entered.name != "counter":
+            return own
+        analysis = Analysis(repetitions=Repetitions(Spread(repetitions=2, mean=float("nan"))))
+        return {"tiny": replace(own["tiny"], metrics=replace(own["tiny"].metrics, analyses={"repaired": analysis}))}
+
+    breaks(measure=measure)
+    says("Tiny sums has a figure of counter that is not a number, so none is kept.")
+    assert [one.groups["tiny"] is None for one in report_of(run).entrants] == [False, True]
+    breaks()
     forget_report(run)
     assert [one.groups["tiny"] is None for one in report_of(run).entrants] == [False, False]
 
 
 @pytest.mark.once
-def test_a_figure_that_is_no_number_is_said_of_its_model_and_the_others_keep_theirs(
-    tiny, monkeypatch, dataset, alice, cast
-):
-    def measure(entered):
-        own = SUITE.measure(entered)
-        figures = own["tiny"].metrics
-        if entered.name != "counter":
-            return own
-        analysis = Analysis(repetitions=Repetitions(Spread(repetitions=2, mean=float("nan"))))
-        return {"tiny": replace(own["tiny"], metrics=replace(figures, analyses={"repaired": analysis}))}
-
-    monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, measure=measure)))
-    run = launched(cast, dataset)
-    for name in ("run_results", "run_report"):
-        page = shown(alice, run, name)
-        assert "Tiny sums has a figure of counter that is not a number, so none is kept." in page and "adder" in page
-    assert [one.groups["tiny"] is None for one in report_of(run).entrants] == [False, True]
+def test_a_part_of_a_page_says_that_it_failed_and_the_rest_is_there(breaks, run, client):
+    why = f"(KeyError){LOG}."
+    part, glance = Choice("part", "Part", [("a", "A")]), {"glance": ShownTable(_raises)}
+    matrices = f"Tiny sums could not show its confusion matrices {why}"
+    for functions, told in (
+        ({"tables": _raises}, f"Tiny sums could not make its tables {why}"),
+        ({"tables": lambda results: glance}, f"Tiny sums could not make this table {why}"),
+        ({"pictures": _raises}, f"Tiny sums could not make its pictures {why}"),
+        ({"explorer": Explorer("matrices", "Matrices", _raises, _raises)}, matrices),
+        ({"explorer": Explorer("matrices", "Matrices", lambda results: [part], _raises)}, matrices),
+    ):
+        breaks("results", **functions)
+        for name in ("run_results", "run_report"):
+            page = shown(client, run, name)
+            assert told in page and "Right sums by category" in page and "adder" in page, (name, told)
+    breaks("results", methods=_raises)
+    page = shown(client, run, "run_report")
+    assert f"Tiny sums could not write its part of the methods section {why}" in page and "sign-flip test" in page
+    breaks("items", item=tripping(lambda view: {"parts": []}))
+    page = shown(client, run, "run_item", at(run, "sum").pk)
+    assert f"Tiny sums could not show Adding, sum {ODD} (KeyError: 'unforeseen')" in page
+    assert "Raw answer" in page and ">9</pre>" in page and "= ?" in page
+    assert "could not show" not in shown(client, run, "run_item", at(run, "sum", number=1).pk)
 
 
 @pytest.mark.once
-def test_an_estimate_says_what_the_suite_could_not_do(breaking, dataset, alice, cast):
-    make_endpoint("adder", provider="baseline", model="adder")
-    sent = {
-        "dataset": dataset.version, "endpoints": ["adder"], "steps": ["repeat", "sum"], "politeness": "now",
-        "repetitions": 1, "max_tokens": 20, "seed": 3,
-    }  # fmt: skip
+def test_a_file_that_cannot_be_made_is_the_sentence_and_so_is_what_is_refused(breaks, run, client, tmp_path):
+    why = f"(KeyError){LOG}."
+    tables, pictures = {"glance": ShownTable(_raises)}, {"glance": ShownPicture("Glance", _raises)}
+    breaks("results", tables=lambda results: tables, pictures=lambda results: pictures)
+    told = f"Tiny sums could not make this table {why}"
+    assert told in shown(client, run, "run_table", "glance-repaired", "csv", status=503)
+    drawn = f"Tiny sums could not draw this picture {why}"
+    assert drawn in shown(client, run, "run_plot", "glance-repaired", "pdf", status=503)
+    address = reverse("benchmark:run_plot", args=[run.project.slug, run.uid, "glance-repaired", "svg"])
+    inline = client.get(address, {"theme": "light"})
+    assert (inline.status_code, inline["Content-Type"]) == (200, "image/svg+xml")
+    assert drawn in " ".join(inline.content.decode().replace('</tspan><tspan x="8" dy="20">', " ").split(">"))
+
+    def exchange(exchanged):
+        yield "first.txt", b"one"
+        raise KeyError("unforeseen")
+
+    breaks("released", exchange=exchange)
+    address = reverse("benchmark:official_output", args=[run.project.slug, run.uid, run.entrants.first().pk])
+    with zipfile.ZipFile(io.BytesIO(b"".join(client.get(address)))) as archive:
+        assert archive.namelist() == ["first.txt", "not-whole.txt"]
+        told = archive.read("not-whole.txt").decode()
+    assert told == f"Tiny sums could not make the files of its released code {why}\n"
+    breaks("gold", unfit=_raises)
+    plan = Plan(run.dataset, [run.entrants.first().endpoint], ["repeat", "sum"], suite="tiny", max_tokens=20)
+    with pytest.raises(RunRefused, match=r"^Tiny sums could not say whether it can ask about these samples"):
+        start_run(by=None, plan=plan, now=timezone.now())
+    breaks("released", score=_raises)
+    (tmp_path / "answers.json").write_text('{"a": "b"}')
+    with pytest.raises(CommandError, match=r"^Tiny sums could not score these answers"):
+        call_command("score_outputs", "tiny", data=tmp_path, answers=tmp_path / "answers.json")
+    sent = {"dataset": run.dataset.version, "endpoints": ["adder"], "steps": ["repeat", "sum"], "politeness": "now"}
+    sent |= {"repetitions": 1, "max_tokens": 20, "seed": 3}
     for name, told in (("request", "make the question of Repeating"), ("expected", "say what answers Repeating")):
-        breaking(name)
-        page = alice.get(reverse("benchmark:estimate", args=[cast.project.slug]), sent)
+        breaks(**{name: tripping(getattr(SUITE, name))})
+        page = client.get(reverse("benchmark:estimate", args=[run.project.slug]), sent)
         assert page.status_code == 200
         assert f"Tiny sums could not {told}, sum {ODD} (KeyError" in unescape(page.content.decode())
-        breaking(name, lambda question: True)
-        page = alice.get(reverse("benchmark:prompt_preview", args=[cast.project.slug]), sent | {"shown": "sum"})
+        breaks(**{name: _raises})
+        page = client.get(reverse("benchmark:prompt_preview", args=[run.project.slug]), sent | {"shown": "sum"})
         assert page.status_code == 200 and "Tiny sums could not" in unescape(page.content.decode())
