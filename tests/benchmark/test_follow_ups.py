@@ -26,6 +26,7 @@ from workers.providers.scripted.backend import FUNCTIONS
 from workers.services.jobs import retry_failed
 
 pytestmark = pytest.mark.django_db(transaction=True)
+ONCE = "had its follow-up already"
 
 
 def side(rows: list, others: list, ids: list[int], answer_format: str) -> str:
@@ -45,33 +46,42 @@ def forgetful(body) -> str:
     predictions, gold, answer_format = task["predictions"], task["gold"], task["answer_format"]
     again = body["messages"][-2]["role"] == "assistant" or "no judgement yet" in body["messages"][-1]["content"]
     skipped = {2} if len(predictions) > 2 else set()
-    first = side(
-        predictions, gold, [n for n in range(1, len(predictions) + 1) if (n in skipped) == again], answer_format
-    )
+    ids = [at for at in range(1, len(predictions) + 1) if (at in skipped) == again]
+    first = side(predictions, gold, ids, answer_format)
     second = side(gold, predictions, [n for n in range(1, len(gold) + 1) if (n == len(gold)) == again], answer_format)
     if answer_format == "structured":
         return f'{{"predictions": {first}, "gold": {second}}}'
     return f"Prediction Table:\n{first}\nGround Truth Table:\n{second}"
 
 
-def mute(body) -> str:
-    """Says nothing at first."""
-    return forgetful(body) if "no judgement yet" in body["messages"][-1]["content"] else ""
-
-
 @pytest.fixture(autouse=True)
-def _function(monkeypatch):
+def _functions(monkeypatch):
+    """`mute` says nothing at first."""
     monkeypatch.setitem(FUNCTIONS, "forgetful", forgetful)
+    anew = "no judgement yet"
+    mute = lambda body: forgetful(body) if anew in body["messages"][-1]["content"] else ""  # noqa: E731
     monkeypatch.setitem(FUNCTIONS, "mute", mute)
 
 
-def run_of(cast, gold, models, answer_format: str = "text", **options):
+def run_of(cast, gold, models, answer_format: str = "text", seed: int = 1, **options):
     judge = Endpoint.objects.filter(name="judge").first() or make_endpoint("judge")
     judge.options = {"function": "forgetful"} | options
     judge.save()
-    return work_off(
-        started(cast, gold, [models["omniscient"]], ("extract", "judge"), judge=judge, answer_format=answer_format)
-    )
+    plan = {"judge": judge, "answer_format": answer_format, "seed": seed}  # of another seed nothing is known yet
+    return work_off(started(cast, gold, [models["omniscient"]], ("extract", "judge"), **plan))
+
+
+def overall(run) -> ReportRow:
+    return report_of(run).entrants[0].groups["stage1"].parses.overall("repaired")
+
+
+def followed_up(run):
+    ask_missing(by=None, run=run, now=timezone.now())
+    return work_off(run)
+
+
+def places(run, step: str = FOLLOW_UP):
+    return RunItem.objects.filter(entrant__run=run, step=step).select_related("item", "call", "sample")
 
 
 def test_a_follow_up_is_estimated_and_asked_once_when_somebody_says_so(cast, gold, models):
@@ -95,17 +105,8 @@ def test_a_follow_up_is_estimated_and_asked_once_when_somebody_says_so(cast, gol
     before = overall(run)
     assert read_again(by=None, run=run, now=timezone.now()) == 0
     assert (overall(run), Call.objects.count()) == (before, calls + 4)
-    with pytest.raises(RunRefused, match="had its follow-up already"):
+    with pytest.raises(RunRefused, match=ONCE):
         ask_missing(by=None, run=run, now=timezone.now())
-
-
-def overall(run) -> ReportRow:
-    return report_of(run).entrants[0].groups["stage1"].parses.overall("repaired")
-
-
-def followed_up(run):
-    ask_missing(by=None, run=run, now=timezone.now())
-    return work_off(run)
 
 
 def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, models):
@@ -122,63 +123,54 @@ def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, model
         assert low <= after.value_of("f1") <= high
         assert report_of(run).entrants[0].groups["stage1"].parses.official == official
         assert gaps_of(run) == {"rows": 0, "judgements": 0, "all_rows": 0}
-        places = RunItem.objects.filter(entrant__run=run, step=FOLLOW_UP).select_related("item", "call")
-        assert {one.item.state for one in places} == {"done"} and len(places) == 4
-        assert all(one.repaired["judged"] == one.repaired["asked"] > 0 for one in places)
+        asked = places(run)
+        assert {one.item.state for one in asked} == {"done"} and len(asked) == 4
+        assert all(one.repaired["judged"] == one.repaired["asked"] > 0 for one in asked)
         check_question(run, answer_format)
 
 
 def check_question(run, answer_format: str) -> None:
     """It is the same conversation, with only these rows."""
-    first, later = (
-        RunItem.objects.filter(entrant__run=run, step=step).order_by("sample").select_related("call", "sample").first()
-        for step in (JUDGE, FOLLOW_UP)
-    )
+    first, later = (places(run, step).order_by("sample").first() for step in (JUDGE, FOLLOW_UP))
     assert first.call_id != later.call_id and first.call.key != later.call.key
     messages, before = later.call.request["messages"], first.call.request["messages"]
     assert messages[: len(before)] == before
     assert messages[len(before)] == {"role": "assistant", "content": first.call.answer.strip()}
     asked = messages[-1]["content"]
-    gold_rows = [(one["actor"], one["belief"]) for one in first.sample.beliefs]
-    assert gold_rows[-1][1] in asked and all(belief not in asked for _, belief in gold_rows[:-1])
+    *others, last = [one["belief"] for one in first.sample.beliefs]
+    assert last in asked and all(belief not in asked for belief in others)
     if answer_format == "structured":
-        held = later.call.request["schema"]["properties"]["gold"]["items"]["properties"]
-        assert held["id"]["enum"] == [len(gold_rows)]
+        schema = later.call.request["schema"]
+        assert schema["properties"]["gold"]["items"]["properties"]["id"]["enum"] == [len(others) + 1]
         extraction = RunItem.objects.get(entrant=first.entrant, sample=first.sample, step=EXTRACT).call.answer
-        matched = later.call.request["schema"]["$defs"]["prediction"]["enum"]
-        assert matched == list(range(1, len(parse_extraction(extraction, structured=True)) + 1))
+        predicted = parse_extraction(extraction, structured=True)
+        assert schema["$defs"]["prediction"]["enum"] == list(range(1, len(predicted) + 1))
 
 
-def test_a_follow_up_that_says_nothing_is_unreadable_and_leaves_the_gaps(cast, gold, models):
-    run = run_of(cast, gold, models, script=[{"when": "no judgement yet", "text": "I have said all."}])
+def test_what_says_nothing_leaves_the_gaps_or_is_asked_for_all(cast, gold, models):
+    silent = [{"when": "no judgement yet", "text": "I have said all."}]
+    run = run_of(cast, gold, models, script=silent)
     before = overall(run)
     run = followed_up(run)
     assert overall(run) == before
-    places = RunItem.objects.filter(entrant__run=run, step=FOLLOW_UP)
-    assert set(places.values_list("unreadable", "item__state")) == {("no judgement", ItemState.UNREADABLE)}
+    assert {(one.unreadable, one.item.state) for one in places(run)} == {("no judgement", ItemState.UNREADABLE)}
     assert gaps_of(run)["judgements"] == 0 and gaps_of(run)["all_rows"] > 0
     with pytest.raises(RunRefused):
         ask_missing(by=None, run=run, now=timezone.now())
-
-
-def test_a_judgement_without_any_row_is_asked_for_all_and_becomes_one(cast, gold, models):
-    run = run_of(cast, gold, models, function="mute")
+    run = run_of(cast, gold, models, seed=2, function="mute")  # a judgement without any row
     assert overall(run).unreadable_reasons == {"no judgement": 4}
     after = overall(followed_up(run))
     assert after.stories == 4 and after.unreadable == 0
-    judgements = RunItem.objects.filter(entrant__run=run, step=JUDGE)
-    assert set(judgements.values_list("item__state", "unreadable")) == {(ItemState.DONE, "")}
-
-
-def test_failed_follow_ups_are_retried(cast, gold, models):
-    run = followed_up(run_of(cast, gold, models, script=[{"when": "no judgement yet", "fail": "rejected"}]))
-    assert RunItem.objects.filter(entrant__run=run, step=FOLLOW_UP, item__state=ItemState.FAILED).count() == 4
+    assert {(one.item.state, one.unreadable) for one in places(run, JUDGE)} == {(ItemState.DONE, "")}
+    failing = [{"when": "no judgement yet", "fail": "rejected"}]  # those that failed are retried
+    run = followed_up(run_of(cast, gold, models, seed=3, script=failing))
+    assert places(run).filter(item__state=ItemState.FAILED).count() == 4
     Endpoint.objects.filter(pk=run.judge_id).update(options={"function": "forgetful"})
     assert retry_failed(job=run.job, now=timezone.now()) == 4
     assert overall(work_off(run)).unjudged is None
 
 
-def test_the_pages_offer_it_and_show_what_was_asked(cast, gold, models, alice):
+def test_pages_and_the_command_offer_it_say_what_it_costs_and_show_what_was_asked(cast, gold, models, alice):
     run = run_of(cast, gold, models)
     base = f"/p/{run.project.slug}/runs/{run.uid}/"
     page = written(alice.get(base))
@@ -186,20 +178,15 @@ def test_the_pages_offer_it_and_show_what_was_asked(cast, gold, models, alice):
     assert "4 calls" in written(alice.get(f"{base}follow-up/"))
     assert alice.post(f"{base}follow-up/").status_code == 302
     run = work_off(run)
-    place = RunItem.objects.filter(entrant__run=run, step=FOLLOW_UP).first()
-    shown = written(alice.get(f"{base}items/{place.pk}/"))
+    shown = written(alice.get(f"{base}items/{places(run).first().pk}/"))
     assert "Rows that were asked for" in shown and "no judgement yet" in shown
     assert "The judge gave this row no count" not in shown
     assert "Follow-up" in written(alice.get(base))
-    assert "had its follow-up already" in written(alice.get(f"{base}follow-up/", follow=True))
-
-
-def test_the_command_asks_and_says_before_what_it_costs(cast, gold, models):
-    run = run_of(cast, gold, models)
-    out, said = io.StringIO(), io.StringIO()
+    assert ONCE in written(alice.get(f"{base}follow-up/", follow=True))
+    run, out, said = run_of(cast, gold, models, seed=2), io.StringIO(), io.StringIO()
     call_command("runs", "follow-up", run.uid, "--wait", "--json", stdout=out, stderr=said)
     told = json.loads(out.getvalue())
     assert (told["asked"], told["state"]) == (4, "finished") and "Up to 4 calls" in said.getvalue()
     assert "unjudged" not in told["scores"]["repaired"]["stage1"]["overall"]
-    with pytest.raises(CommandError, match="had its follow-up already"):
+    with pytest.raises(CommandError, match=ONCE):
         call_command("runs", "follow-up", run.uid, stdout=out, stderr=said)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from django.utils import timezone
+from pytest import approx
 
 from benchmark.models import RunItem
 from benchmark.services.evaluating import read_again
@@ -47,6 +48,8 @@ def labelled(change: Callable[[str], str] = str, *, rows=ROWS) -> str:
     return table(*((*row, GOLD[0], change(GOLD[1]), *GOLD[2:]) for row in rows))
 
 
+ESCAPED = dict(zip(DIMENSIONS, ("\x00\ud800", *GOLD[1:]), strict=True))
+ESCAPES = json.dumps({"rows": [{"id": at, **ESCAPED} for at in (1, 2)]})
 LABELLINGS = {
     # name: (text, official accuracy or None where there is none, repaired one or None where it is unreadable), of 4
     # rows × 7 labels
@@ -55,24 +58,14 @@ LABELLINGS = {
     "half a pair": (labelled(lambda value: f"\ud800{value}"), 1.0, 1.0),
     "right to left": (labelled(lambda value: f"\u202e{value}\u202c"), 1.0, 1.0),
     "arabic": (labelled(lambda _: "خطأ"), 6 / 7, 6 / 7),
-    "a megabyte": (
-        labelled() + "\n" + f"Ines | nothing of the kind{MORE} | 1 | True | a | b | c | d | e\n" * 5_000,
-        1.0,
-        1.0,
-    ),
+    "a megabyte": (labelled() + f"\nInes | nothing of the kind{MORE} | 1 | True | a | b | c | d | e" * 5_000, 1.0, 1.0),
     # the released code ends at these with a traceback, so there is no official figure of the run
     "a long field": (labelled() + f"\nInes | {LONG} | 1 | True | a | b | c | d | e", None, 1.0),
     "a long label": (labelled(lambda _: LONG), None, 6 / 7),
     "nothing": ("", 0.0, None),
     "blank": (" \x00\n\t ", 0.0, None),
     "pipes": ("|" * 100_000, 0.0, None),
-    "json escapes": (
-        json.dumps(
-            {"rows": [{"id": at, **dict(zip(DIMENSIONS, ("\x00\ud800", *GOLD[1:]), strict=True))} for at in (1, 2)]}
-        ),
-        0.0,
-        2 * 6 / 28,  # two of four rows, one of seven labels is no label
-    ),
+    "json escapes": (ESCAPES, 0.0, 2 * 6 / 28),  # two of four rows, one of seven labels is no label
     "deep json": ("[" * 50_000, 0.0, None),
     "digits": (labelled().replace(" | 1 | ", f" | {'9' * 5000} | "), 6 / 7, 6 / 7),
 }
@@ -109,24 +102,34 @@ def place(run, step: str, story: int) -> RunItem:
     return RunItem.objects.select_related("call", "item").get(entrant__run=run, step=step, sample__number=story)
 
 
+def check(run, step: str, cases: dict[str, tuple]) -> None:
+    """Each answer is kept whole, and has these scores, official and repaired; None where there is none."""
+    for story, (name, (text, *expected)) in enumerate(cases.items(), 1):
+        held = place(run, step, story)
+        assert held.call.answer == storable(text), name
+        assert [held.score, held.repaired_score] == [score if score is None else approx(score) for score in expected], (
+            name
+        )
+        assert held.item.state != ItemState.FAILED, (name, held.item.problem)
+    # what was kept is what the present parser makes of what was kept
+    assert read_again(by=None, run=run, now=timezone.now()) == 0
+
+
+def texts_of(cases: dict[str, tuple]) -> dict[int, str]:
+    return {story: case[0] for story, case in enumerate(cases.values(), 1)}
+
+
 def test_hostile_labellings(world):
     numbers = dict(enumerate(LABELLINGS, 1))
     refused, cut, hidden, fine = (len(numbers) + at for at in range(1, 5))
-    world.server.control(
-        rules=saying(
-            {story: LABELLINGS[name][0] for story, name in numbers.items()},
-            **{str(refused): "refusal", str(cut): "length", str(hidden): "content-filter"},
-        )
-    )
+    others = {str(refused): "refusal", str(cut): "length", str(hidden): "content-filter"}
+    world.server.control(rules=saying(texts_of(LABELLINGS), **others))
     run = world.run(steps=("label",))
+    check(run, LABEL, LABELLINGS)
     for story, name in numbers.items():
-        text, official, repaired = LABELLINGS[name]
-        held = place(run, LABEL, story)
-        assert held.call.answer == storable(text), name
-        assert held.score == (None if official is None else pytest.approx(official)), name
-        assert held.repaired_score == (None if repaired is None else pytest.approx(repaired)), name
-        assert held.unreadable == ("no readable row" if repaired is None else ""), name
-        assert held.item.state == (ItemState.UNREADABLE if repaired is None else ItemState.DONE), name
+        held, unreadable = place(run, LABEL, story), LABELLINGS[name][2] is None
+        assert held.unreadable == ("no readable row" if unreadable else ""), name
+        assert held.item.state == (ItemState.UNREADABLE if unreadable else ItemState.DONE), name
     held = place(run, LABEL, refused)
     assert (held.score, held.repaired_score, held.unreadable) == (0.0, None, "the model refused")
     assert held.call.answer == "I will not answer that."
@@ -139,8 +142,6 @@ def test_hostile_labellings(world):
     first = next(story for story, name in numbers.items() if LABELLINGS[name][1] is None)
     assert scores["official"]["reason"]["stage2"].startswith(f"Story {first}, label: ")
     assert len(report_of(run).entrants) == 1
-    # what was kept is what the present parser makes of what was kept
-    assert read_again(by=None, run=run, now=timezone.now()) == 0
 
 
 EXTRACTIONS = {
@@ -148,9 +149,7 @@ EXTRACTIONS = {
     "nul": table(("In\x00es", "The key\x00 is gone", "1"), header=HEADER),
     "half a pair": table(("Ines", "The key \udfff is gone", "1"), header=HEADER),
     "right to left": table(("\u202eInes", "\u2067المفتاح في الدرج\u2069", "1"), header=HEADER),
-    "a megabyte": table(
-        *[("Ines", f"The key is number {at}, not {at + 1}{MORE}", "1") for at in range(5_000)], header=HEADER
-    ),
+    "a megabyte": table(*[("Ines", f"Key {at}, not {at + 1}{MORE}", "1") for at in range(5_000)], header=HEADER),
     "a long field": table(("Ines", LONG, "1"), header=HEADER),
     "json escapes": json.dumps({"rows": [{"actor": "Ines\x00", "belief": "half \ud800 a pair", "order": "1"}]}),
     "fences": table(("Ines", "===== ===== Ground truth: =====", "1"), header=HEADER),
@@ -206,7 +205,7 @@ def test_an_injection_aimed_at_the_judge_stays_data(world):
     # 2/7
     held = place(run, JUDGE, 1)
     assert (held.official["pred"], held.official["gold"]) == ([1, 0, 0], [1, 0, 0, 0])
-    assert held.score == held.repaired_score == pytest.approx(2 / 7)
+    assert held.score == held.repaired_score == approx(2 / 7)
     held = place(run, JUDGE, 2)  # counts are what the judge says
     assert (held.official["pred"], held.official["gold"]) == ([9, 9, 9], [9, 9, 9, 9])
     assert held.score == held.repaired_score == 1.0
@@ -224,44 +223,28 @@ def judgement(predicted: list[tuple], gold: list[tuple]) -> str:
     return "\n\n".join(parts)
 
 
-def right_judgement() -> str:
-    return judgement([(actor, REWORDED + belief, 1) for actor, belief in ROWS], [(*row, 1) for row in ROWS])
-
-
+RIGHT = judgement([(actor, REWORDED + belief, 1) for actor, belief in ROWS], [(*row, 1) for row in ROWS])
 JUDGEMENTS = {
     # name: (text, official F1 or None where the released code ends, repaired F1 or None)
     "nothing": ("", 0.0, None),
     "html": (f"<h1>Prediction Table:</h1>{SCRIPT}", 0.0, None),
-    "a megabyte": (right_judgement() + "\n" + f'Ines,"nothing, of the kind{MORE}",1\n' * 5_000, 1.0, 1.0),
-    "a long field": (right_judgement() + f'\nInes,"{LONG}",1', None, 1.0),
-    "nul": (right_judgement().replace(",1", ",1\x00"), 0.0, None),  # "1␀" is no number
-    "half a pair": (right_judgement() + "\n\udc00", 1.0, 1.0),
-    "huge counts": (right_judgement().replace(",1\n", ",1e308\n"), 1.0, 1.0),  # one count can be read
-    "an escaped quote": (
-        right_judgement().replace('Ines,"', 'Ines,"""', 1),
-        1.0,
-        1.0,
-    ),  # outer quotes are no part of a key
+    "a megabyte": (RIGHT + "\n" + f'Ines,"nothing, of the kind{MORE}",1\n' * 5_000, 1.0, 1.0),
+    "a long field": (RIGHT + f'\nInes,"{LONG}",1', None, 1.0),
+    "nul": (RIGHT.replace(",1", ",1\x00"), 0.0, None),  # "1␀" is no number
+    "half a pair": (RIGHT + "\n\udc00", 1.0, 1.0),
+    "huge counts": (RIGHT.replace(",1\n", ",1e308\n"), 1.0, 1.0),  # one count can be read
+    "an escaped quote": (RIGHT.replace('Ines,"', 'Ines,"""', 1), 1.0, 1.0),  # outer quotes are no part of a key
 }
 
 
 def test_hostile_judgements(world):
-    numbers = dict(enumerate(JUDGEMENTS, 1))
-    refused = len(numbers) + 1
-    texts = {story: JUDGEMENTS[name][0] for story, name in numbers.items()}
-    world.judges.control(rules=saying(texts, **{str(refused): "refusal"}))
+    refused = len(JUDGEMENTS) + 1
+    world.judges.control(rules=saying(texts_of(JUDGEMENTS), **{str(refused): "refusal"}))
     run = world.run(steps=("extract", "judge"))
-    for story, name in numbers.items():
-        text, official, repaired = JUDGEMENTS[name]
-        held = place(run, JUDGE, story)
-        assert held.call.answer == storable(text), name
-        assert held.item.state != ItemState.FAILED, (name, held.item.problem)
-        assert held.score == (None if official is None else pytest.approx(official)), name
-        assert held.repaired_score == (None if repaired is None else pytest.approx(repaired)), name
+    check(run, JUDGE, JUDGEMENTS)
     assert place(run, JUDGE, 4).official["aborted"].keys() == {"judge"}
     assert place(run, JUDGE, refused).unreadable == "the model refused"
     assert place(run, JUDGE, refused + 1).score == 1.0
     assert Call.objects.filter(state="failed").count() == 0
     official = scores_of(run)["official"]
     assert official["stage1"] is None and official["reason"]["stage1"].startswith("Story 4, judge: ")
-    assert read_again(by=None, run=run, now=timezone.now()) == 0
