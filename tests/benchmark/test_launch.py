@@ -39,18 +39,22 @@ ASKED = {
     "max_tokens": "6000", "seed": "1", "repetitions": "1", "once": "token-1", **JUDGED,
 }  # fmt: skip
 NEW = "/p/minds/runs/new/"
+LABEL = {"endpoints": ["majority"], "steps": ["label"]}
 
 
-def test_the_page_says_what_is_missing_before_a_run_can_be(alice, cast, make_story):
-    assert "No gold is published yet" in written(alice.get(NEW))
-    published(cast, make_story, 1)
-    assert "No model is registered" in written(alice.get(NEW))
-    make_endpoint("judge-only", provider="baseline", model="lexical-judge")
-    assert "No model is registered" in written(alice.get(NEW))
+def known(there: int) -> str:
+    return f"{there} of {there} answers are there already"
 
 
 @pytest.mark.once
-def test_the_form_offers_what_each_endpoint_can_do(alice, gold, models):
+def test_the_page_says_what_is_missing_and_offers_what_each_endpoint_can_do(alice, cast, make_story):
+    assert "No gold is published yet" in written(alice.get(NEW))
+    published(cast, make_story, 1)
+    assert "No model is registered" in written(alice.get(NEW))
+    make_endpoint("lexical-judge", provider="baseline", model="lexical-judge")
+    assert "No model is registered" in written(alice.get(NEW))
+    for name in ("majority", "random", "omniscient"):
+        make_endpoint(name, provider="baseline", model=name)
     make_endpoint("small", json_schema=False)
     make_endpoint("off", active=False)
     told = written(alice.get(NEW))
@@ -71,11 +75,10 @@ def test_a_form_that_is_sent_twice_makes_the_run_that_was_chosen_once(alice, cas
     assert (made.params["stories"], made.params["shots"], made.params["with_story"]) == (3, 3, True)
     assert RunItem.objects.count() == 3 + 3  # extraction by omniscient, labelling by majority, of three stories
     assert AuditEvent.objects.filter(action="run.started").count() == 1
-    alice.post(NEW, ASKED | {"endpoints": ["majority"], "steps": ["label"], "once": "token-2"})
+    alice.post(NEW, ASKED | LABEL | {"once": "token-2"})
     assert Run.objects.count() == 2 and Run.objects.latest("pk").judge is None, "nothing is judged"
 
 
-LABEL = {"endpoints": ["majority"], "steps": ["label"]}
 REFUSED = [
     ({}, "endpoints", "Tick at least one model."),
     ({"endpoints": ["majority"], "steps": []}, "steps", "Tick at least one step."),
@@ -107,15 +110,16 @@ def test_a_refusal_stands_beside_its_field_and_in_the_estimate_and_makes_nothing
 
 
 # --- the estimate
-# ----------------------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.once
-def test_sizes_are_those_of_the_requests(gold, models):
+def test_sizes_are_those_of_the_requests_and_money_is_counted_by_hand(gold, models):
     """Built whole for one story of each category and by addition for the others: the same as building all."""
-    model, prompts = make_endpoint("paid"), built_in()
+    prompts, judge = built_in(), models["lexical-judge"]
+    model = make_endpoint("paid", price_input=Decimal(2), price_output=Decimal(10))  # a million tokens
     for answer_format in AnswerFormat.values:
         for level in (1, 4):
-            judged = {"judge": models["lexical-judge"], "answer_format": answer_format, "level": level}
-            plan = planned(gold, [model], ALL, **judged)
+            plan = planned(gold, [model], ALL, judge=judge, answer_format=answer_format, level=level)
             stories = check(plan)
             draft = draft_of(plan, stories)
             sizes = estimates._sizes(plan, stories, estimates.parts_of(plan, stories))
@@ -123,16 +127,10 @@ def test_sizes_are_those_of_the_requests(gold, models):
                 for story in stories:
                     whole = extent_of(request_of(story, step, draft, prompts))
                     assert sizes[step][story.pk].question == whole, (answer_format, level, step, story)
-
-
-@pytest.mark.once
-def test_money_is_counted_by_hand(gold, models):
-    """Four stories labelled at 2 dollars in and 10 out a million tokens."""
-    model = make_endpoint("paid", price_input=Decimal(2), price_output=Decimal(10))
     plan = planned(gold, [model], ["label"], max_tokens=1000)
     found = estimates.estimate(plan)
-    (line,) = found.lines
-    draft, prompts = draft_of(plan, found.stories), built_in()
+    [line] = found.lines
+    draft = draft_of(plan, found.stories)
     asked = [extent_of(step_request(story, "label", draft, prompts)) for story in found.stories]
     # three ASCII characters to a token, rounded up for each call, and every other byte one
     tokens = sum(-(-one.ascii // 3) + one.other_bytes for one in asked)
@@ -142,15 +140,34 @@ def test_money_is_counted_by_hand(gold, models):
     assert found.total.calls == found.total.to_make == 4
     half = estimates.estimate(planned(gold, [model], ["label"], max_tokens=1000, batch=True))
     assert half.lines[0].cost == line.cost / 2
-    baselines = [models["omniscient"], models["majority"]]
-    free = estimates.estimate(planned(gold, baselines, ALL, judge=models["lexical-judge"]))
-    assert [(line.model.name, line.step, line.calls) for line in free.lines] == [
-        ("omniscient", "extract", 4), ("omniscient", "judge", 4), ("majority", "label", 4),
-    ]  # fmt: skip
+    free = estimates.estimate(planned(gold, [models["omniscient"], models["majority"]], ALL, judge=judge))
+    lines = [(line.model.name, line.step, line.calls) for line in free.lines]
+    assert lines == [("omniscient", "extract", 4), ("omniscient", "judge", 4), ("majority", "label", 4)]
     assert (free.total.input_tokens, free.total.most) == (0, Money())
 
 
-def test_the_estimate_warns_of_what_may_not_do(alice, gold, models):
+def test_the_estimate_looks_into_the_ledger_and_warns_of_what_may_not_do(alice, cast, gold, models, monkeypatch):
+    def held(*endpoints, steps=ALL) -> dict:
+        plan = planned(gold, endpoints, steps, judge=models["lexical-judge"])
+        stories = check(plan)
+        return cached_answers(plan, stories, estimates.parts_of(plan, stories))
+
+    chosen = models["omniscient"], models["majority"]
+    assert {len(there) for there in held(*chosen).values()} == {0}
+    work_off(started(cast, gold, chosen, ALL, judge=models["lexical-judge"]))
+    assert {key[1]: len(there) for key, there in held(*chosen).items()} == {"extract": 4, "judge": 4, "label": 4}
+    # a baseline reads the data, whatever the prompt's level
+    for asked, there in (
+        ({"endpoints": ["omniscient", "majority"]}, 12),
+        ({"endpoints": ["majority"], "level": "4"}, 4),
+    ):
+        told = written(alice.get(f"{NEW}estimate/", ASKED | asked | {"ledger": "1"}))
+        assert known(there) in told and "<strong>0 calls</strong>" in told
+    run = work_off(started(cast, gold, chosen, ALL, judge=models["lexical-judge"]))
+    assert run.job.items.filter(made=True).count() == 0, "what the estimate says is what happens"
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    model = make_endpoint("remote", provider="openai", api_key_env="NO_SUCH_KEY")
+    assert held(model, steps=["label"]) == {(model.pk, "label"): set()}, "its key may be elsewhere"
     make_endpoint("tiny-context", context_tokens=6100)
     make_endpoint("paid", price_output=Decimal(10))
     for asked, sentence, warns in (
@@ -160,30 +177,6 @@ def test_the_estimate_warns_of_what_may_not_do(alice, gold, models):
     ):
         told = written(alice.get(f"{NEW}estimate/", ASKED | {"steps": ["label"]} | asked))
         assert (sentence in told) == warns, asked
-
-
-def test_the_ledger_is_asked_for_every_keep(alice, cast, gold, models, monkeypatch):
-    def known(*endpoints, steps=ALL) -> dict:
-        plan = planned(gold, endpoints, steps, judge=models["lexical-judge"])
-        stories = check(plan)
-        return cached_answers(plan, stories, estimates.parts_of(plan, stories))
-
-    chosen = models["omniscient"], models["majority"]
-    assert {len(held) for held in known(*chosen).values()} == {0}
-    work_off(started(cast, gold, chosen, ALL, judge=models["lexical-judge"]))
-    assert {key[1]: len(held) for key, held in known(*chosen).items()} == {"extract": 4, "judge": 4, "label": 4}
-    for asked, there in (
-        ({"endpoints": ["omniscient", "majority"]}, "12 of 12 answers are there already"),
-        # a baseline reads the data, whatever the prompt's level
-        ({"endpoints": ["majority"], "level": "4"}, "4 of 4 answers are there already"),
-    ):
-        told = written(alice.get(f"{NEW}estimate/", ASKED | asked | {"ledger": "1"}))
-        assert there in told and "<strong>0 calls</strong>" in told
-    run = work_off(started(cast, gold, chosen, ALL, judge=models["lexical-judge"]))
-    assert run.job.items.filter(made=True).count() == 0, "what the estimate says is what happens"
-    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
-    model = make_endpoint("remote", provider="openai", api_key_env="NO_SUCH_KEY")
-    assert known(model, steps=["label"]) == {(model.pk, "label"): set()}, "its key may be elsewhere"
 
 
 @pytest.mark.once
@@ -197,55 +190,72 @@ def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, mo
     for at, one in enumerate(stories):
         one.cluster = f"story {at}"
     categories = len({one.category for one in stories})
-    (before,) = can_show(plan, stories)
+    [before] = can_show(plan, stories)
     tests = 1 + categories if categories > 1 else 1
     assert (before.sd_is_default, before.tests, before.stories) == (True, tests, 12)
     assert "so few stories can show no difference" in written(alice.get(f"{NEW}estimate/", asked))  # there are four
     work_off(started(cast, gold, chosen))
-    (after,) = can_show(plan, stories)
+    [after] = can_show(plan, stories)
     assert not after.sd_is_default and after.difference < before.difference
     found = estimates.estimate(plan)
-    page = render_to_string(
-        "benchmark/launch/_estimate.html", {"can_show": [before, after], "estimate": found, "total": found.total}
-    )
-    page = " ".join(page.split())
+    shown = {"can_show": [before, after], "estimate": found, "total": found.total}
+    page = " ".join(render_to_string("benchmark/launch/_estimate.html", shown).split())
     assert "spread assumed at its most cautious" in page and "spread as in earlier runs" in page
     assert f"differences from <strong>{100 * after.difference:.1f} points</strong>" in page
 
 
 @pytest.mark.once
-def test_the_prompt_is_shown_before_anything_is_asked(alice, gold, models):
-    make_endpoint("reader")
+def test_the_prompt_is_shown_before_anything_is_asked_and_a_report_states_what_was_sent(alice, cast, gold, models):
+    reader = make_endpoint("reader")
+    of_a_judge = {"endpoints": ["majority"], "judge": "reader"}
     for asked, words, prompted in (
-        ({"endpoints": ["majority"], "shown": "extract", "judge": "reader"}, "Story 1.", True),
-        ({"endpoints": ["majority"], "shown": "label", "judge": "reader"}, "The key is in the bag", True),
-        ({"endpoints": ["majority"], "shown": "judge", "judge": "reader"}, "Gold stands in", True),
+        (of_a_judge | {"shown": "extract"}, "Story 1.", True),
+        (of_a_judge | {"shown": "label"}, "The key is in the bag", True),
+        (of_a_judge | {"shown": "judge"}, "Gold stands in", True),
         ({"endpoints": ["omniscient"], "shown": "judge"}, "lexical-judge reads no prompt", False),
         ({}, "Tick at least one model", False),
     ):
         told = written(alice.get(f"{NEW}preview/", ASKED | asked))
         assert words in told and ("tokens." in told and "<h3>System</h3>" in told) == prompted, asked
+    run = work_off(started(cast, gold, [reader], max_tokens=700, seed=7))
+    sent = dict(document_of(run).facts)["Sent to reader, labelling"]
+    assert "max_tokens: 700" in sent and "seed: 7" in sent and "messages" not in sent
 
 
 # --- more of a run that is there
-# ---------------------------------------------------------------------------------------------------
+
+
 @pytest.fixture
 def extracted(cast, gold, models):
     chosen = [models["omniscient"], models["majority"]]
     return work_off(started(cast, gold, chosen, ALL, judge=models["lexical-judge"], limit=2))
 
 
-def strict_judge():
-    return make_endpoint("strict", provider="baseline", model="lexical-judge", options={"threshold": 0.9})
+def estimated(client, run, what: str, **asked) -> tuple[tuple[int, int], str]:
+    """(calls to make, calls in all), and what the fragment says, when the ledger was looked into."""
+    response = client.get(f"/p/minds/runs/{run.uid}/{what}/estimate/", asked | {"ledger": "1"})
+    if response.context["problems"]:
+        return (0, 0), written(response)
+    total = response.context["total"]
+    return (total.to_make, total.calls), written(response)
 
 
 def test_another_judge_reads_the_same_extractions(alice, cast, gold, models, extracted):
-    judge, address = strict_judge(), f"/p/minds/runs/{extracted.uid}/judge/"
-    assert "Judge anew" in written(alice.get(address))
-    asked = {"judge": "strict", "judge_level": "4", "shots": "0", "once": "j1"} | JUDGED
-    new = alice.post(address, asked)["Location"]
-    assert alice.post(address, asked)["Location"] == new, "sent twice"
+    judge = make_endpoint("strict", provider="baseline", model="lexical-judge", options={"threshold": 0.9})
+    address = f"/p/minds/runs/{extracted.uid}/judge/"
+    asked = {"judge_level": "4", "shots": "0", "once": "j1"} | JUDGED
+    assert estimated(alice, extracted, "judge", judge="strict", **asked)[0] == (2, 2)
+    told, page = estimated(alice, extracted, "judge", judge="lexical-judge", **asked)
+    assert told == (0, 2) and known(2) in page, "this judge has answered"
+    make_endpoint("paid", price_output=Decimal(10))
+    _, page = estimated(alice, extracted, "judge", judge="paid", **asked)
+    # two answers of at most 6,000 tokens at 10 dollars a million
+    assert "$0.12" in page and "omniscient" in page and "<strong>2 calls</strong>" in page
+    page = written(alice.get(address))
+    assert "Judge anew" in page and f'hx-get="{address}estimate/"' in page
+    new = {alice.post(address, asked | {"judge": "strict"})["Location"] for _ in range(2)}
     made = Run.objects.get(source=extracted)
+    assert len(new) == 1, "sent twice"
     assert (made.steps, made.judge, made.params["with_story"], made.params["shots"]) == (["judge"], judge, False, 0)
     assert [one.name for one in made.entrants.all()] == ["omniscient"], "majority has no extraction"
     work_off(made)
@@ -263,60 +273,59 @@ def test_another_judge_reads_the_same_extractions(alice, cast, gold, models, ext
 def test_a_run_is_extended_and_read_again_and_says_so(alice, cast, extracted, models, settings, monkeypatch):
     settings.CREDENCE_VERSION = "9.9"
     base = f"/p/minds/runs/{extracted.uid}/"
+
+    def posted(what: str, **sent) -> str:
+        return written(alice.post(f"{base}{what}/", sent, follow=True))
+
     told = written(alice.get(f"{base}extend/"))
-    assert "2 stories of the dataset are not in it yet" in told
+    assert "2 stories of the dataset are not in it yet" in told and f'hx-get="{base}extend/estimate/"' in told
     assert 'value="random"' in told and 'value="majority"' not in told
-    assert "Tick a model, or more stories." in written(alice.post(f"{base}extend/", {}))
+    assert "Tick a model, or more stories." in posted("extend")
     models["omniscient"].options = {"seed": 3}
     models["omniscient"].save()
-    response = alice.post(f"{base}extend/", {"endpoints": ["random"], "more": "on"}, follow=True)
     # random labels 4 stories; majority labels and omniscient extracts 2 more each
-    assert "8 questions were added." in written(response)
-    assert "are all in the run already" in written(alice.post(f"{base}extend/", {"more": "on"}))
+    assert "8 questions were added." in posted("extend", endpoints=["random"], more="on")
+    assert "are all in the run already" in posted("extend", more="on")
     calls = Call.objects.count()
-    assert f"{base}read/" in written(alice.get(base))
-    assert "every answer reads as it did." in written(alice.post(f"{base}read/", follow=True))
+    assert f"{base}read/" in written(alice.get(base)) and "every answer reads as it did." in posted("read")
     extracted.refresh_from_db()
     first, second = extracted.spec["later"]
     assert (first["did"], first["models"], first["stories"], first["by"]["code"]) == ("extended", ["random"], 2, "9.9")
     assert first["settings"] == ["omniscient"] and first["by"]["packages"]["django"] and first["by"]["python"]
     assert (second["did"], second["parses"]) == ("read again", 0)
     facts = dict(document_of(extracted).facts)
-    (said,) = [text for name, text in facts.items() if name.startswith("Extended ")]
+    [said] = [text for name, text in facts.items() if name.startswith("Extended ")]
     assert said.startswith("models random; 2 stories; with settings changed since the launch: omniscient; Credence 9.9")
     assert any(name.startswith("Read again ") for name in facts)
     assert "Credence 9.9" in written(alice.get(f"{base}made/"))
     read = steps.parse_stage2
     monkeypatch.setattr(steps, "parse_stage2", lambda record, answer, **how: read(record, "", **how))
-    assert "2 parses changed." in written(alice.post(f"{base}read/", follow=True))
-    assert Call.objects.count() == calls
+    assert "2 parses changed." in posted("read") and Call.objects.count() == calls
     monkeypatch.setattr(launch, "MOST_READ_AT_ONCE", 5)
-    assert f"manage.py runs reread {extracted.uid}" in written(alice.post(f"{base}read/", follow=True))
+    assert f"manage.py runs reread {extracted.uid}" in posted("read")
 
 
 def test_again_makes_the_same_without_a_call_or_says_why_not(alice, cast, extracted, models):
     address = f"/p/minds/runs/{extracted.uid}/again/"
-    addresses = {alice.post(address, {"once": "a1"})["Location"] for _ in range(2)}
-    assert len(addresses) == 1
-    made = Run.objects.exclude(pk=extracted.pk).get()
-    assert made.params == extracted.params
+    told, page = estimated(alice, extracted, "again")
+    assert told == (0, 6) and known(6) in page  # two extractions, two judgements, two labellings
+    assert estimated(alice, started(cast, extracted.dataset, [models["random"]], limit=2), "again")[0] == (2, 2)
+    page = written(alice.get(address))
+    assert f"{address}estimate/" in page and "What the ledger holds is not asked again" in page
+    quick = written(alice.get(f"{address}estimate/"))
+    assert f'hx-get="{address}estimate/?ledger=1"' in quick and "looking into the ledger" in quick
+    [new] = {alice.post(address, {"once": "a1"})["Location"] for _ in range(2)}
+    made = Run.objects.latest("pk")
+    assert made.uid in new and made.params == extracted.params
     work_off(made)
     assert made.job.items.filter(made=True).count() == 0
     assert run_again(by=cast.alice, run=made, now=timezone.now()).pk not in (made.pk, extracted.pk)
+    models["majority"].options = {"threshold": 2}  # it can no longer be asked
+    models["majority"].save()
+    assert estimated(alice, extracted, "again")[0][1] == 6
     models["majority"].active = False
     models["majority"].save()
     assert "The endpoint majority is switched off." in written(alice.post(address, follow=True))
-
-
-# --- the estimate of more
-# ------------------------------------------------------------------------------------------------------------
-def estimated(client, run, what: str, **asked) -> tuple[tuple[int, int], str]:
-    """(calls to make, calls in all), and what the fragment says, when the ledger was looked into."""
-    response = client.get(f"/p/minds/runs/{run.uid}/{what}/estimate/", asked | {"ledger": "1"})
-    if response.context["problems"]:
-        return (0, 0), written(response)
-    total = response.context["total"]
-    return (total.to_make, total.calls), written(response)
 
 
 def test_the_estimate_of_an_extension_counts_what_is_new(alice, cast, gold, models, extracted):
@@ -329,51 +338,13 @@ def test_the_estimate_of_an_extension_counts_what_is_new(alice, cast, gold, mode
     assert estimated(alice, extracted, "extend", more="on", limit="2")[0] == (0, 0), "they are there"
     work_off(started(cast, gold, [models["random"]], limit=3))
     told, page = estimated(alice, extracted, "extend", endpoints=["random"])
-    assert told == (0, 2) and "2 of 2 answers are there already" in page
+    assert told == (0, 2) and known(2) in page
     assert "Tick a model, or more stories." in estimated(alice, extracted, "extend")[1]
     before = extracted.job.items.filter(made=True).count()
     alice.post(f"/p/minds/runs/{extracted.uid}/extend/", {"more": "on"})
     work_off(extracted)
     assert extracted.job.items.filter(made=True).count() - before == 4, "what the estimate says is what happens"
-    paid = make_endpoint("paid", price_output=Decimal(10))
-    run = work_off(started(cast, gold, [paid], limit=1, max_tokens=1000))
+    run = work_off(started(cast, gold, [make_endpoint("paid", price_output=Decimal(10))], limit=1, max_tokens=1000))
     _, page = estimated(alice, run, "extend", more="on")
     # three stories are new, each with an answer of at most 1,000 tokens at 10 dollars a million
     assert "$0.03" in page and "<strong>3 calls</strong>" in page
-
-
-def test_the_estimate_of_another_judge_counts_the_extractions(alice, extracted):
-    strict_judge()
-    asked = {"judge_level": "4", "shots": "0", "once": "t"} | JUDGED
-    assert estimated(alice, extracted, "judge", judge="strict", **asked)[0] == (2, 2)
-    told, page = estimated(alice, extracted, "judge", judge="lexical-judge", **asked)
-    assert told == (0, 2) and "2 of 2 answers are there already" in page, "this judge has answered"
-    paid = make_endpoint("paid", price_output=Decimal(10))
-    _, page = estimated(alice, extracted, "judge", judge=paid.name, **asked)
-    # two answers of at most 6,000 tokens at 10 dollars a million
-    assert "$0.12" in page and "omniscient" in page and "<strong>2 calls</strong>" in page
-
-
-def test_the_estimate_of_the_same_once_more(alice, cast, extracted, models):
-    told, page = estimated(alice, extracted, "again")
-    # two extractions, two judgements, two labellings
-    assert told == (0, 6) and "6 of 6 answers are there already" in page
-    waiting = started(cast, extracted.dataset, [models["random"]], limit=2)
-    assert estimated(alice, waiting, "again")[0] == (2, 2)
-    address = f"/p/minds/runs/{extracted.uid}/again/"
-    page = written(alice.get(address))
-    assert f"{address}estimate/" in page and "What the ledger holds is not asked again" in page
-    quick = written(alice.get(f"{address}estimate/"))
-    assert f'hx-get="{address}estimate/?ledger=1"' in quick and "looking into the ledger" in quick
-    for what in ("extend", "judge"):
-        page = written(alice.get(f"/p/minds/runs/{extracted.uid}/{what}/"))
-        assert f'hx-get="/p/minds/runs/{extracted.uid}/{what}/estimate/"' in page
-    models["majority"].options = {"threshold": 2}  # it can no longer be asked
-    models["majority"].save()
-    assert estimated(alice, extracted, "again")[0][1] == 6
-
-
-def test_a_report_states_what_was_sent(cast, gold):
-    run = work_off(started(cast, gold, [make_endpoint("reader")], max_tokens=700, seed=7))
-    sent = dict(document_of(run).facts)["Sent to reader, labelling"]
-    assert "max_tokens: 700" in sent and "seed: 7" in sent and "messages" not in sent
