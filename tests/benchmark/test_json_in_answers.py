@@ -64,28 +64,18 @@ READERS: dict[str, tuple[Callable[[str], Any], Any, Any]] = {
 
 
 def test_every_reader_finds_the_last_complete_value():
-    for reader in READERS:
+    for name, (read, right, wrong) in READERS.items():
+        text, other = json.dumps(right), json.dumps(wrong)
+        expected = read(text)
+        assert expected != read(other) and expected != read("")
         for form in JSON_FORMS:
-            read, right, wrong = READERS[reader]
-            expected = read(json.dumps(right))
-            assert expected != read(json.dumps(wrong)) and expected != read("")
-            assert read(formed(form, json.dumps(right), json.dumps(wrong))) == expected
-            assert read(formed(form, json.dumps(right, indent=2), json.dumps(wrong))) == expected
-
-
-def test_a_value_that_was_cut_off_is_whole_or_none():
-    for reader in READERS:
-        read, right, _ = READERS[reader]
-        text = json.dumps(right)
+            for written in (text, json.dumps(right, indent=2)):
+                assert read(formed(form, written, other)) == expected, (name, form)
+        # one that was cut off is whole or none
         for end in range(len(text)):
-            assert read(text[:end]) in (read(""), read(text)), text[:end]
-
-
-def test_a_reader_of_a_hostile_megabyte_comes_back():
-    for reader in READERS:
-        read = READERS[reader][0]
-        for piece in ("{", '{"rows": ['):
-            assert read(piece * (300_000 // len(piece))) == read("")
+            assert read(text[:end]) in (read(""), expected), text[:end]
+        for piece in ("{", '{"rows": ['):  # of a hostile megabyte it comes back
+            assert read(piece * (300_000 // len(piece))) == read(""), name
 
 
 def test_rows_come_as_lists_and_lines_too():
@@ -99,15 +89,10 @@ def test_rows_come_as_lists_and_lines_too():
     numbered = [{"id": at, **labels(0)["rows"]["1"]} for at in (1, 2)]
     for text in (json.dumps(numbered), "\n".join(map(json.dumps, numbered)), json.dumps(labels(0)["rows"])):
         assert read_labels(text, ROWS, DEFAULT_SCHEMA) == read_labels(json.dumps(labels(0)), ROWS, DEFAULT_SCHEMA)
-
-
-def test_both_sides_of_a_judgement_may_be_objects_of_their_own():
+    # both sides of a judgement may be objects of their own
     both = judged(1)
     text = "\n\n".join(json.dumps({side: both[side]}) for side in both)
     assert parse_counts(text, PREDICTED, GOLD) == parse_counts(json.dumps(both), PREDICTED, GOLD) == ([1], [1])
-
-
-def test_a_verdict_in_json_is_read_in_both_formats():
+    # a verdict in JSON is read in both formats
     for text in ['{"verdict": "a "}', '```json\n{"verdict": "A"}\n```', 'So:\n{"verdict": "A"}']:
-        assert verdict_in(text, structured=True) == A
-        assert verdict_in(text, structured=False) == A
+        assert verdict_in(text, structured=True) == verdict_in(text, structured=False) == A

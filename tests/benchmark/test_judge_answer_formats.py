@@ -37,16 +37,19 @@ BELIEFS = [
 RESTATED, MURKY, SKIPPED = "As Ines sees it, ", "It is murky whether ", "Left out: "
 
 
-def extracted(body) -> str:
-    """Two rows in gold's words, one restated, one murky, one that the judge leaves out at first, and an invention."""
-    _, one, two, three, four, five = BELIEFS
-    rows = [one, two, (three[0], RESTATED + three[1]), (four[0], MURKY + four[1]), (five[0], SKIPPED + five[1])]
-    rows.append(("Ines", "the moon is made of cheese"))
+def table(*rows: tuple[str, str]) -> str:
     return "\n".join(["Actor | Belief | Order", *(f"{actor} | {belief} | 1" for actor, belief in rows)])
 
 
+def extracted(body) -> str:
+    """Two rows in gold's words, one restated, one murky, one that the judge leaves out at first, and an invention."""
+    starts = ("", "", RESTATED, MURKY, SKIPPED)
+    rows = [(actor, start + belief) for start, (actor, belief) in zip(starts, BELIEFS[1:], strict=True)]
+    return table(*rows, ("Ines", "the moon is made of cheese"))
+
+
 def copied(body) -> str:
-    return "\n".join(["Actor | Belief | Order", *(f"{actor} | {belief} | 1" for actor, belief in BELIEFS)])
+    return table(*BELIEFS)
 
 
 def errs(first: str, other: str) -> bool:
@@ -87,9 +90,8 @@ def answer(body) -> str:
             if careless and row["id"] == first[0]["id"]:
                 matches = []
             unsure = flagged and row["belief"].startswith(MURKY)
-            out.append(
-                {"id": row["id"], "matches": [] if unsure else matches, **({"cannot_tell": unsure} if flagged else {})}
-            )
+            told = {"cannot_tell": unsure} if flagged else {}
+            out.append({"id": row["id"], "matches": [] if unsure else matches, **told})
         sides.append(out)
     return json.dumps({"predictions": sides[0], "gold": sides[1]})
 
@@ -120,41 +122,51 @@ def run(monkeypatch):
     return work_off(started(cast, gold, models, ("extract",)))
 
 
+def judging(run, judge, **options):
+    [plan] = judging_plans(run, judges=[judge], options={"self_test": False, **options})
+    return plan
+
+
+def judged(run, judge, **options):
+    return work_off(start_run(by=None, plan=judging(run, judge, **options), now=timezone.now()))
+
+
 def judged_by(run, address, model="exact", **options):
-    judge = make_endpoint(
-        f"{model}-{len(options)}-{'-'.join(map(str, options.values()))}", provider="vllm", model=model, base_url=address
-    )
-    [plan] = judging_plans(run, judges=[judge], options={"self_test": False, "judge_level": 2, **options})
-    return work_off(start_run(by=None, plan=plan, now=timezone.now()))
+    name = f"{model}-{len(options)}-{'-'.join(map(str, options.values()))}"
+    judge = make_endpoint(name, provider="vllm", model=model, base_url=address)
+    return judged(run, judge, judge_level=2, **options)
+
+
+def first_of(run):
+    """The first judgement of the model that copies in part."""
+    return next(one for one in judgements_of(run) if one.model == "extracted")
 
 
 def told(run) -> list[tuple[int | None, tuple[int, ...] | None]]:
-    """(count, links) of each predicted row of the first judgement of the model that copies in part."""
-    first = next(one for one in judgements_of(run) if one.model == "extracted")
-    return [(row.count, row.links) for row in first.predicted]
+    """(count, links) of each predicted row of it."""
+    return [(row.count, row.links) for row in first_of(run).predicted]
 
 
 def test_links_and_what_it_cannot_tell_come_back_and_skipped_rows_are_asked_again(run, address, asked):
-    judging = judged_by(run, address, judge_answer_format="links")
+    judgement = judged_by(run, address, judge_answer_format="links")
     gold = [belief for _, belief in BELIEFS]
     rows = [line.split(" | ")[1] for line in extracted({}).splitlines()[1:]]
     expected = [tuple(at for at, belief in enumerate(gold) if says(row, belief)) for row in rows]
-    first = next(one for one in judgements_of(judging) if one.model == "extracted")
+    first = first_of(judgement)
     assert [row.links for row in first.predicted[:3]] == expected[:3] and first.predicted[5].links == expected[5]
     assert first.predicted[3].cannot_tell and first.predicted[4].missing
-    assert [row.links for row in first.gold] == [
-        tuple(at for at, row in enumerate(rows) if says(row, belief)) for belief in gold
-    ]
-    assert gaps_of(judging)["rows"] == 2  # one of each story; what it cannot tell is not asked again
-    overall = report_of(judging).entrants[0].groups["stage1"].parses.overall("repaired")
+    of_gold = [tuple(at for at, row in enumerate(rows) if says(row, belief)) for belief in gold]
+    assert [row.links for row in first.gold] == of_gold
+    assert gaps_of(judgement)["rows"] == 2  # one of each story; what it cannot tell is not asked again
+    overall = report_of(judgement).entrants[0].groups["stage1"].parses.overall("repaired")
     low, high = overall.bounds_of("precision")
     assert overall.unjudged.predicted == 4 and low < overall.value_of("precision") <= high
     # Official: MatchCounts read off the links; rows without any count 0 there, as in the released code.
-    item = RunItem.objects.filter(entrant__run=judging, entrant__name="extracted", step=JUDGE).first()
+    item = RunItem.objects.filter(entrant__run=judgement, entrant__name="extracted", step=JUDGE).first()
     assert item.official["pred"] == [len(links) for links in expected[:3]] + [0, 0, len(expected[5])]
-    ask_missing(by=None, run=judging, now=timezone.now())
-    judging = work_off(judging)
-    after = next(one for one in judgements_of(judging) if one.model == "extracted")
+    ask_missing(by=None, run=judgement, now=timezone.now())
+    judgement = work_off(judgement)
+    after = first_of(judgement)
     assert after.predicted[4].links == expected[4] and after.predicted[3].cannot_tell
     call = item.entrant.items.filter(step="follow").first().call
     assert "cannot_tell" in call.body and '"enum":[5]' in call.body.replace(" ", "")
@@ -162,67 +174,54 @@ def test_links_and_what_it_cannot_tell_come_back_and_skipped_rows_are_asked_agai
 
 
 def test_passes_with_shuffled_rows_outvote_what_depends_on_the_order(run, address):
-    once, thrice = (
-        judged_by(run, address, "careless", judge_answer_format="links", passes=passes) for passes in (1, 3)
-    )
-    whole = judged_by(run, address, judge_answer_format="links")
+    links = {"judge_answer_format": "links"}
+    once, thrice = (judged_by(run, address, "careless", **links, passes=passes) for passes in (1, 3))
+    whole = judged_by(run, address, **links)
     assert told(once)[0] == (0, ()) != told(whole)[0]
     assert told(thrice) == told(whole)
-    first = next(one for one in judgements_of(thrice) if one.model == "extracted")
+    first = first_of(thrice)
     assert first.predicted[0].flipped and len(first.calls) == 3 and first.predicted[4].missing
     steps = RunItem.objects.filter(entrant__run=thrice).values_list("step", flat=True)
     assert sorted(set(steps)) == sorted(("extract", *JUDGED_AT[:3])) and len(steps) == 4 * 4
     item = RunItem.objects.filter(entrant__run=thrice, step="judge2").order_by("pk").first()
     assert sorted(item.repaired["order"]["gold"]) == list(range(6)) != item.repaired["order"]["gold"]
-    versions = {version_of(judging) for judging in (once, thrice, whole)}
-    assert len(versions) == 3
+    assert len({version_of(one) for one in (once, thrice, whole)}) == 3
     of_version = versions_of(run.project)[version_of(thrice)]
-    assert [one.run for judging in of_version for one in judgements_of(judging)] == [thrice.uid] * 4
+    assert [one.run for of in of_version for one in judgements_of(of)] == [thrice.uid] * 4
 
 
 def test_rows_in_gold_s_words_are_settled_and_a_story_without_others_makes_no_call(run, address, asked):
     fresh = make_endpoint("fresh", model="fresh", price_input=Decimal(1), price_output=Decimal(1))
-    plans = [
-        judging_plans(
-            run, judges=[fresh], options={"self_test": False, "judge_answer_format": "links", "settle": rule}
-        )[0]
-        for rule in ("none", "exact")
-    ]
+    plans = [judging(run, fresh, judge_answer_format="links", settle=rule) for rule in ("none", "exact")]
     whole, less = (estimate_all(askings_of(plan, check(plan)), cached_answers).total for plan in plans)
     assert (whole.calls, whole.to_make, less.calls, less.to_make) == (4, 4, 4, 2)
     assert 0 < less.cost.priced < whole.cost.priced, "what a rule settles is not paid for"
-    judging = judged_by(run, address, judge_answer_format="links", settle="exact")
+    judgement = judged_by(run, address, judge_answer_format="links", settle="exact")
     assert len(asked) == 2  # of four tables two are copies
-    copied_rows = [row for one in judgements_of(judging) if one.model == "copied" for row in one.rows]
+    copied_rows = [row for one in judgements_of(judgement) if one.model == "copied" for row in one.rows]
     assert len(copied_rows) == 24 and all(row.settled and row.count == 1 for row in copied_rows)
-    first = next(one for one in judgements_of(judging) if one.model == "extracted")
+    first = first_of(judgement)
     assert [row.settled for row in first.predicted] == [True, True, False, False, False, False]
     assert [row.settled for row in first.gold] == [False, True, True, False, False, False]
     text = asked[0]["messages"][-1]["content"]
     assert "Some rows need no judgement" in text and text.count(BELIEFS[1][1]) == 2 < text.count(BELIEFS[3][1])
-    copies = RunItem.objects.filter(entrant__run=judging, entrant__name="copied", step=JUDGE).select_related(
-        "call", "item"
-    )
-    assert {(one.call.answered_by, one.call.attempts_made, one.item.made, one.score) for one in copies} == {
-        ("rule", 0, 0, 1.0)
-    }
-    assert document_of(judging) and not judging.job.has_failed
+    copies = RunItem.objects.filter(entrant__run=judgement, entrant__name="copied", step=JUDGE)
+    told = ("call__answered_by", "call__attempts_made", "item__made", "score")
+    assert set(copies.values_list(*told)) == {("rule", 0, 0, 1.0)}
+    assert document_of(judgement) and not judgement.job.has_failed
 
 
 def test_free_text_takes_passes_and_settled_rows_too_and_old_versions_keep_their_digest(run, monkeypatch):
     judge = make_endpoint("words", model="words", options={"function": "tabled"})
     monkeypatch.setitem(FUNCTIONS, "tabled", lambda body: _tables(body["task"]))
-    runs = []
-    for options in ({}, {"passes": 2, "settle": "normalised"}):
-        [plan] = judging_plans(run, judges=[judge], options={"self_test": False, **options})
-        runs.append(work_off(start_run(by=None, plan=plan, now=timezone.now())))
-    plain, more = ([row.count for one in judgements_of(judging) for row in one.rows] for judging in runs)
+    runs = [judged(run, judge, **options) for options in ({}, {"passes": 2, "settle": "normalised"})]
+    plain, more = ([row.count for one in judgements_of(of) for row in one.rows] for of in runs)
     assert plain == more and "rows" not in RunItem.objects.filter(entrant__run=runs[0], step=JUDGE).first().repaired
     first = RunItem.objects.filter(entrant__run=runs[1], step=JUDGE, entrant__name="extracted").first()
     same = RunItem.objects.get(entrant__run=runs[0], step=JUDGE, entrant__name="extracted", sample=first.sample)
     assert (first.official, first.score) == (same.official, same.score)
     assert version_of(runs[0]) != version_of(runs[1])
-    told = [str(document_of(judging).methods) for judging in runs]
+    told = [str(document_of(of).methods) for of in runs]
     assert "2 passes" in told[1] and "matched by rule" in told[1] and "passes" not in told[0]
     asked_for = estimate(planned(run.dataset, [judge], ("extract", "judge"), judge=judge, passes=3, settle="exact"))
     assert [line.step for line in asked_for.lines] == ["extract", *JUDGED_AT[:3]]

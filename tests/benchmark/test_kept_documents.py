@@ -1,17 +1,23 @@
-"""Documents as they are kept: they are read as they were written."""
+"""Documents and figures as they are kept: they are read as they were written, and after an upgrade nothing of them is
+shown: reports, comparisons, leaderboards and pictures are made anew."""
 
 from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
 
+import pytest
+
 from benchmark.domain.inference import Ahead, RankedModel
 from benchmark.domain.report_rows import NO_FIGURES, BothParses, ParseRows, ReportRow, Unjudged
 from benchmark.domain.tables import Cell
+from benchmark.models import RunReport
+from benchmark.services import comparisons, leaderboards, reports
 from benchmark.services.comparisons import ComparedMetric, ComparedStory, Comparison
 from benchmark.services.documents import Document, as_json, document_from
 from benchmark.suites.reports import BaselineLevels, GroupMetrics, KeptAnalysis, Level
 from benchmark.suites.results import EntrantResults
+from tests.benchmark.results_world import results_world
 
 ROW = ReportRow(
     cells={"f1": Cell(0.5, [0.4, 0.6], bounds=[0.25, 0.75]), "recall": Cell(None, None, reason="no usable story")},
@@ -52,9 +58,8 @@ def test_a_kept_comparison_is_read_as_it_was_written():
         second=0.25,
     )  # fmt: skip
     stories = [ComparedStory(1, "", 0.5, 0.25, 0.25)]
-    comparison = Comparison(
-        "a", "b", "stage1", "repaired", [row], stories, 1, "none", 0, lead=["Read this."], judge_tests=[]
-    )
+    told = {"lead": ["Read this."], "judge_tests": []}
+    comparison = Comparison("a", "b", "stage1", "repaired", [row], stories, 1, "none", 0, **told)
     document = Document(title="T", kind="comparison", comparison=comparison)
     assert read_again(document).comparison == comparison
 
@@ -66,3 +71,39 @@ def test_a_row_of_a_report_says_what_there_is_of_a_figure():
     printed = ReportRow(cells={"f1": Cell("0.500000", bounds=[0.5, 0.5])}, stories=3, n=4, unreadable=0, printed=True)
     assert (printed.number_of("f1"), printed.samples, printed.told["stories"]) == (0.5, 4, "3")
     assert (NO_FIGURES.value_of("f1"), NO_FIGURES.bounds_of("f1"), NO_FIGURES.samples) == (None, None, 0)
+
+
+@pytest.mark.once
+@pytest.mark.django_db(transaction=True)
+def test_what_another_release_kept_is_made_anew(tmp_path, settings, monkeypatch, client):
+    world = results_world(tmp_path)
+    client.force_login(world.alice)
+    first, second = (world.entrant(name) for name in ("majority", "random"))
+    pages = [f"{world.base}/results/", f"{world.base}/results/compare/?a={first}&b={second}"]
+    picture = f"{world.base}/runs/{world.run.uid}/figures/dimensions-repaired.svg?theme=light"
+    made: list[str] = []
+    for module in (leaderboards, comparisons):
+        monkeypatch.setattr(module, "_compare", _noted(made, module.__name__, module._compare))
+    [client.get(page) for page in pages]
+    assert {"benchmark.services.leaderboards", "benchmark.services.comparisons"} <= set(made)
+    made.clear()
+    [client.get(page) for page in pages]
+    assert made == []  # kept
+    told = client.get(picture)["ETag"]
+    assert client.get(picture, headers={"If-None-Match": told}).status_code == 304
+    RunReport.objects.update(metrics=RunReport.objects.get().metrics | {"stories": -1})
+    assert reports.report_of(world.run).stories == -1  # kept
+    settings.CREDENCE_VERSION = "another release"
+    assert reports.report_of(world.run).stories == 9
+    [client.get(page) for page in pages]
+    assert {"benchmark.services.leaderboards", "benchmark.services.comparisons"} <= set(made)
+    again = client.get(picture, headers={"If-None-Match": told})
+    assert again.status_code == 200 and again["ETag"] != told, "browsers take it"
+
+
+def _noted(made: list[str], name: str, compute):
+    def noted(*args, **named):
+        made.append(name)
+        return compute(*args, **named)
+
+    return noted

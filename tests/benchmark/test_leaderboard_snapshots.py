@@ -23,8 +23,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def world(tmp_path) -> ResultsWorld:
-    return results_world(tmp_path)
+def world(tmp_path, client) -> ResultsWorld:
+    world = results_world(tmp_path)
+    client.force_login(world.alice)
+    return world
 
 
 def leaderboard(world, split: str = "") -> Leaderboard:
@@ -32,9 +34,8 @@ def leaderboard(world, split: str = "") -> Leaderboard:
 
 
 def saved(world, split: str = "") -> Snapshot:
-    return save_leaderboard_snapshot(
-        by=world.alice, dataset=world.dataset, leaderboard=leaderboard(world, split), query={"split": split}
-    )
+    of = {"dataset": world.dataset, "leaderboard": leaderboard(world, split), "query": {"split": split}}
+    return save_leaderboard_snapshot(by=world.alice, **of)
 
 
 def shown(client, world, report: Snapshot, tail: str = "") -> str:
@@ -49,16 +50,16 @@ def ranking(text: str) -> list[str]:
 
 
 def test_a_saved_leaderboard_stays_as_it_was(world, client):
-    client.force_login(world.alice)
     answer = client.post(f"{world.base}/results/snapshot/", {"query": "split=", "title": "For the paper"})
     report = Snapshot.objects.get()
     assert answer["Location"] == f"{world.base}/results/snapshots/{report.uid}/" and report.title == "For the paper"
     before = ranking(shown(client, world, report))
     assert {"majority", "random", "omniscient"} <= {row.partition(" ")[0] for row in before}
-    live = re.findall(r">(\d+\.\d\d)<", client.get(f"{world.base}/results/").content.decode())
-    assert live == re.findall(r">(\d+\.\d\d)<", shown(client, world, report))[: len(live)], (
-        "the figures are the leaderboard's"
+    live, kept = (
+        re.findall(r">(\d+\.\d\d)<", page)
+        for page in (client.get(f"{world.base}/results/").content.decode(), shown(client, world, report))
     )
+    assert live == kept[: len(live)], "the figures are the leaderboard's"
     delete_run(by=world.alice, run=world.run, now=timezone.now())
     assert ranking(shown(client, world, report)) == before
     assert AuditEvent.objects.filter(action="snapshot.saved", target=report.uid).exists()
@@ -67,7 +68,11 @@ def test_a_saved_leaderboard_stays_as_it_was(world, client):
 def test_its_links_open_the_items_of_their_time(world, client):
     report = saved(world)
     assert report.items.count() == RunItem.objects.count()
-    client.force_login(world.alice)
+    # it has the files of the leaderboard
+    live, kept = Document(kind="leaderboard", groups=leaderboard(world).entrants), document_from(report.metrics)
+    assert {*tables_of(kept)} == {*tables_of(live)} and {*plots_of(kept)} == {*plots_of(live)}
+    assert "majority" in shown(client, world, report, "tables/stage2.csv")
+    assert "<svg" in shown(client, world, report, "figures/leaderboard-stage2.svg")
     links = [html.unescape(link) for link in re.findall(r'href="([^"]+/items/\?[^"]+)"', shown(client, world, report))]
     assert links and all(f"/results/snapshots/{report.uid}/items/" in link for link in links)
     RunItem.objects.update(score=None, official=None)
@@ -75,25 +80,11 @@ def test_its_links_open_the_items_of_their_time(world, client):
         assert re.search(r'id="item-\d+"', client.get(link).content.decode()), link
 
 
-def test_it_has_the_files_of_the_leaderboard(world, client):
-    report = saved(world)
-    live = Document(kind="leaderboard", groups=leaderboard(world).entrants)
-    kept = document_from(report.metrics)
-    assert {*tables_of(kept)} == {*tables_of(live)} and {*plots_of(kept)} == {*plots_of(live)}
-    client.force_login(world.alice)
-    assert "majority" in shown(client, world, report, "tables/stage2.csv")
-    assert "<svg" in shown(client, world, report, "figures/leaderboard-stage2.svg")
-
-
-def test_a_part_of_the_stories_keeps_the_items_of_that_part(world):
+def test_it_says_what_it_ranks_and_what_made_its_runs_and_keeps_the_items_of_a_part_of_the_stories(world, client):
     few = world.another("majority", steps=("label",), judge=None, limit=3)
     report = saved(world, f"run:{few.uid}")
     assert len(report.metrics["numbers"]) == 3
     assert {*report.items.values_list("sample__number", flat=True)} == {*report.metrics["numbers"]}
-
-
-def test_it_says_what_it_ranks_and_what_made_its_runs(world, client):
-    world.another("majority", steps=("label",), judge=None, limit=3)
     report = saved(world)
     facts = dict(map(tuple, report.metrics["facts"]))
     assert facts["Ranked over"] == "All 9 stories" and "1 run" in facts["Rows"]
@@ -101,16 +92,8 @@ def test_it_says_what_it_ranks_and_what_made_its_runs(world, client):
     assert any(world.run.uid in value for _, value in report.metrics["facts"])
     headings = [part["heading"] for part in report.metrics["methods"]]
     assert "Data" in headings and len(headings) == len({*headings})
-    client.force_login(world.alice)
     text = shown(client, world, report)
     assert "The leaderboard as it is now" in text and f"{world.base}/results/?split=" in text
-
-
-def test_an_empty_leaderboard_is_not_kept(world, client):
-    archive_run(by=None, run=world.run, now=timezone.now())
-    client.force_login(world.alice)
-    answer = client.post(f"{world.base}/results/snapshot/", {"query": ""}, follow=True)
-    assert "The leaderboard has no row to keep." in answer.content.decode() and not Snapshot.objects.exists()
 
 
 def test_who_may_save_it_and_who_may_open_it(world, client):
@@ -125,7 +108,7 @@ def test_who_may_save_it_and_who_may_open_it(world, client):
         assert client.get(page).status_code == status
 
 
-def test_a_command_saves_it(world):
+def test_a_command_saves_it_and_an_empty_one_is_not_kept(world, client):
     calls = Call.objects.count()
     slug = world.dataset.project.slug
     made = told("save_snapshot", "--page", "leaderboard", "--project", slug, "--title", "March")
@@ -134,3 +117,6 @@ def test_a_command_saves_it(world):
     assert made["address"] == f"{world.base}/results/snapshots/{report.uid}/"
     assert report.metrics["query"]["split"] == "" and Call.objects.count() == calls
     assert refused("save_snapshot", "--title", "March") == "Name a run, or a page with --page."
+    archive_run(by=None, run=world.run, now=timezone.now())
+    answer = client.post(f"{world.base}/results/snapshot/", {"query": ""}, follow=True)
+    assert "The leaderboard has no row to keep." in answer.content.decode() and Snapshot.objects.count() == 1

@@ -3,6 +3,7 @@ of."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -36,43 +37,22 @@ def scored(sample: Sample, outcomes) -> SampleResult:
 def measured(labels: list[int]):
     """What answers with these labels come to, of which 1 is right and -1 cannot be read, and a question that has no
     figure by definition."""
-    each = [*labels, 1]
-    samples = [
-        Sample(
-            f"q{at}",
-            f"n{at}",
-            {"nothing": at == len(labels), "perspective": "", "kind": "coarse"},
-            {"label": 1},
-            "a",
-            number=at + 1,
-        )
-        for at in range(len(each))
-    ]
-    outcomes = {
-        sample.key: [Outcome("answer", {"label": label}, {}, "says nothing" if label == -1 else "")]
-        for sample, label in zip(samples, each, strict=True)
-    }
+    samples, outcomes = [], {}
+    for at, label in enumerate([*labels, 1]):
+        content = {"nothing": at == len(labels), "perspective": "", "kind": "coarse"}
+        samples.append(Sample(f"q{at}", f"n{at}", content, {"label": 1}, "a", number=at + 1))
+        outcomes[f"q{at}"] = [Outcome("answer", {"label": label}, {}, "says nothing" if label == -1 else "")]
     return measured_samples(Entered("m", "model", samples, outcomes, ["answer"], Settings(), RESOURCES), GROUP, scored)
 
 
 def entrant(name: str, labels: list[int]) -> EntrantResults:
-    metrics = measured(labels).metrics.reported()
-    return EntrantResults(
-        key=name,
-        name=name,
-        model=name,
-        kind="model",
-        run="r",
-        run_title="R",
-        at=datetime.now(UTC),
-        entrant=1,
-        own="",
-        metrics=metrics,
-        ranking={"official": None, "repaired": None},
-    )
+    told = {"metrics": measured(labels).metrics.reported(), "ranking": {"official": None, "repaired": None}}
+    of = {"kind": "model", "run": "r", "run_title": "R", "at": datetime.now(UTC), "entrant": 1, "own": ""}
+    return EntrantResults(key=name, name=name, model=name, **of, **told)
 
 
 FAIR, SHY, HOSTILE = [1, 1, 1, 1, 0, 0], [1, -1, -1, -1, -1, -1], [-1] * 6
+NAMES = {"fair": FAIR, "shy": SHY, "hostile": HOSTILE}
 
 
 def test_official_figures_say_of_how_many_they_are():
@@ -89,21 +69,17 @@ def test_official_figures_say_of_how_many_they_are():
     both = mean_columns([kept, measured(HOSTILE).by_sample.official, measured(FAIR).by_sample.official])
     assert both.values[ACCURACY][:1] == [pytest.approx([2 / 3, 1, 1])] and both.unreadable == {}
     complete = measured(FAIR).metrics.parses.overall("official").told
-    assert (complete["n"], complete["unreadable"]) == (6, 0) and complete["bounds"][ACCURACY] == [
-        pytest.approx(4 / 6)
-    ] * 2
+    assert (complete["n"], complete["unreadable"]) == (6, 0)
+    assert complete["bounds"][ACCURACY] == [pytest.approx(4 / 6)] * 2
 
 
 def test_who_is_not_read_is_ranked_officially_and_takes_nobody_elses_rank():
-    names = {"fair": FAIR, "shy": SHY, "hostile": HOSTILE}
-    cases = {name: cases_by_story(measured(labels).by_sample.official, ACCURACY) for name, labels in names.items()}
+    cases = {name: cases_by_story(measured(labels).by_sample.official, ACCURACY) for name, labels in NAMES.items()}
     ranking = leaderboard(Cases.of(cases, set(range(1, 8))), seed=1, resamples=99).models
     assert [(row.model, row.rank, row.n) for row in ranking] == [("fair", 1, 6), ("shy", 2, 6), ("hostile", 3, 6)]
     assert ranking[1].value == pytest.approx(1 / 6) and ranking[2].lost == 0
-
-
-def test_the_table_has_official_n_beside_the_figure_and_marks_by_the_worst():
-    entrants = [entrant("fair", FAIR), entrant("shy", SHY), entrant("hostile", HOSTILE)]
+    # the table has official n beside the figure and marks by the worst
+    entrants = [entrant(*one) for one in NAMES.items()]
     table = group_table(entrants, GROUP.key)
     assert [(row["official_n"], row["official_unreadable"]) for row in table.rows] == [(6, 0), (1, 5), (0, 6)]
     marks = {
@@ -116,13 +92,9 @@ def test_the_table_has_official_n_beside_the_figure_and_marks_by_the_worst():
 
 
 def test_each_suite_says_what_becomes_officially_of_what_cannot_be_read():
-    declared = {
-        group.key: group.unreadable_as
-        for name in ("omnitom", "tombench", "fantom", "opentom", "percept-tomi", "percept-fantom")
-        for group in suite_named(name).groups
-    }
-    out = {"opentom", "percept-tomi-perception", "percept-fantom-perception"}
-    assert {key for key, unreadable in declared.items() if unreadable == LEFT_OUT} == out
-    assert {key for key, unreadable in declared.items() if unreadable == GUESSED} == {"tombench"} and set(
-        declared.values()
-    ) <= {WRONG, LEFT_OUT, GUESSED}
+    told: dict[str, set[str]] = defaultdict(set)
+    for name in ("omnitom", "tombench", "fantom", "opentom", "percept-tomi", "percept-fantom"):
+        for group in suite_named(name).groups:
+            told[group.unreadable_as].add(group.key)
+    assert told[LEFT_OUT] == {"opentom", "percept-tomi-perception", "percept-fantom-perception"}
+    assert told[GUESSED] == {"tombench"} and told.keys() <= {WRONG, LEFT_OUT, GUESSED}

@@ -52,27 +52,22 @@ def judged(source: Run, models, *names: str, steps=("judge",), **plan) -> Run:
     return worked_off(started(dataset=source.dataset, endpoints=chosen, steps=list(steps), **asked))
 
 
-@pytest.mark.parametrize("names", [("flaky",), ("flaky", "omniscient")])
-def test_a_lost_extraction_is_missing_when_it_is_judged_anew(source, models, names):
-    before = scores_of(source)["flaky"]
-    run = judged(source, models, *names)
-    after = scores_of(run) if len(names) == 1 else scores_of(run)["flaky"]
-    number = lost(source).get().sample.number
-    assert after["official"]["reason"]["stage1"].startswith(f"Story {number} has no answer for extract")
-    assert after["official"]["stage1"] is None is before["official"]["stage1"]
-    assert after["repaired"]["stage1"]["overall"] == before["repaired"]["stage1"]["overall"]
-    # one of five: 1 unreadable, the bounds a fifth of the scale apart
-    overall = after["repaired"]["stage1"]["overall"]
-    assert overall["unreadable"] == 1 and overall["stories"] == STORIES - 1
-    low, high = overall["bounds"]["f1"]
-    assert high - low == pytest.approx(1 / STORIES)
-    assert report_of(run).stories == STORIES
-    without = report_of(run).entrants[0].groups["stage1"].analysed("repaired").kept["outputs"]["without"]
-    assert without["calls"] == {"the call failed": 1}
-
-
-def test_its_place_says_so_and_is_not_asked_again(source, models):
-    run = judged(source, models, "flaky")
+def test_a_lost_extraction_is_missing_when_it_is_judged_anew_and_is_not_asked_again(source, models):
+    before, number = scores_of(source)["flaky"], lost(source).get().sample.number
+    for names in (("flaky", "omniscient"), ("flaky",)):
+        run = judged(source, models, *names)
+        after = scores_of(run) if len(names) == 1 else scores_of(run)["flaky"]
+        assert after["official"]["reason"]["stage1"].startswith(f"Story {number} has no answer for extract")
+        assert after["official"]["stage1"] is None is before["official"]["stage1"]
+        # one of five: 1 unreadable, the bounds a fifth of the scale apart
+        overall = after["repaired"]["stage1"]["overall"]
+        assert overall == before["repaired"]["stage1"]["overall"]
+        assert overall["unreadable"] == 1 and overall["stories"] == STORIES - 1
+        low, high = overall["bounds"]["f1"]
+        assert high - low == pytest.approx(1 / STORIES)
+        assert report_of(run).stories == STORIES
+        without = report_of(run).entrants[0].groups["stage1"].analysed("repaired").kept["outputs"]["without"]
+        assert without["calls"] == {"the call failed": 1}
     place = lost(run).select_related("item").get()
     assert (place.item, place.unreadable, state_of(place)) == (None, "the call failed", "failed")
     assert list(RunItem.objects.filter(STATES["failed"], entrant__run=run)) == [place]
@@ -81,10 +76,7 @@ def test_its_place_says_so_and_is_not_asked_again(source, models):
     assert (extracted.total, extracted.done, extracted.failed) == (STORIES, STORIES - 1, 1)
     again = judged(run, models, "flaky")  # a second time over
     assert lost(again).get().unreadable == "the call failed" and scores_of(again) == scores_of(run)
-
-
-def test_a_run_that_took_over_a_lost_extraction_finished_with_failures(source, models):
-    run = judged(source, models, "flaky")
+    # the run finished with failures
     run.job.refresh_from_db()
     assert (run.job.outcome, run.job.items.filter(state="failed").count()) == ("partly", 0)
     failures = shortfall_of_run(run).failures

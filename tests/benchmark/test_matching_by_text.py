@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 
 from benchmark.services.made_elsewhere.files import Record
@@ -56,9 +57,7 @@ def test_story_and_question_tell_a_sample_together_or_apart():
         ((OTHER, "Where does Mara look?", CHINESE, "钥匙在哪？"), "Where does Mara look?", "other"),
     ]:
         assert told(*texts, prompt=prompt) == key
-
-
-def test_what_is_told_by_nothing_or_by_several_is_not_guessed():
+    # what is told by nothing or by several is not guessed
     for texts, prompt, why in [
         ((OTHER,), "", "it has no id, and no sample has exactly this text or all of its own texts in it"),
         ((ABILITY, "Where does Mara look?"), "", "no sample has exactly this text"),
@@ -68,41 +67,33 @@ def test_what_is_told_by_nothing_or_by_several_is_not_guessed():
         ((OTHER, "Somewhere does Marauder look?"), "", "no sample has exactly this text"),
     ]:
         assert why in told(*texts, prompt=prompt)
-
-
-def test_an_id_and_other_texts_contradict_each_other():
+    # an id and other texts contradict each other
     assert told(OTHER, "Where does Mara look?", ids=("other",)) == "other"
     assert told("Of no sample.", ids=("other",)) == "other"
     assert told(OTHER, "Where does Mara look?", ids=("chinese",)) == "is called chinese and has the texts of other"
 
 
 def test_equal_doubles_count_once_and_others_not_at_all():
-    def matched(*records: Record):
-        return match(records, Index(SAMPLES), steps=["answer"], turns=1)
-
-    equal = matched(Record("1", ["other"], "x"), Record("2", ["other"], "x"))
+    matched = partial(match, index=Index(SAMPLES), steps=["answer"], turns=1)
+    equal = matched([Record("1", ["other"], "x"), Record("2", ["other"], "x")])
     assert [record.where for record in equal.answers.values()] == ["1"] and "counts once" in equal.double[0][1]
-    unequal = matched(Record("1", ["other"], "x"), Record("2", ["other"], "y"), Record("3", ["other"], "x"))
+    unequal = matched([Record("1", ["other"], "x"), Record("2", ["other"], "y"), Record("3", ["other"], "x")])
     assert not unequal.answers and [where for where, _ in unequal.double] == ["2", "3"]
-    of_a_judge = matched(Record("1", ["other"], "x", step="judge"))
+    of_a_judge = matched([Record("1", ["other"], "x", step="judge")])
     assert "is an answer at 'judge'; expected answer" in of_a_judge.unmatched[0][1]
 
 
 def test_each_question_of_a_conversation_is_told_from_the_others(shared):
     suite, copy = suite_named("fantom"), read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json")
     samples = list(samples_of(copy, SHORT))
-    texts = suite.texts
-
-    def apart(sample) -> list[list[str]]:
-        held = (sample.content[name] for name in texts.told_apart_by)
-        return [[*one] if isinstance(one, list) else [one] for one in held]
-
-    index = Index(
-        [
-            FileSample(at, sample.key, parts=[sample.content[name] for name in texts.told_by], apart=apart(sample))
-            for at, sample in enumerate(samples)
-        ]
-    )
+    held = []
+    for at, sample in enumerate(samples):
+        parts, apart = (
+            [sample.content[name] for name in of] for of in (suite.texts.told_by, suite.texts.told_apart_by)
+        )
+        apart = [[*one] if isinstance(one, list) else [one] for one in apart]
+        held.append(FileSample(at, sample.key, parts=parts, apart=apart))
+    index = Index(held)
     settings = Settings({setting.name: setting.default for setting in suite.settings})
     whole = SimpleNamespace(prompts=None, schema=None, derived=lambda name, compute: compute(samples))
     for at, sample in enumerate(samples):

@@ -68,16 +68,16 @@ def test_the_refuser_stands_below_whom_it_refused_against(world):
     assert (ranking.rank, ranking.missing, ranking.n) == (2, STORIES - KEPT, STORIES)
     overall = second.parses.overall("repaired").bounds_of("overall_accuracy")
     assert [ranking.value, ranking.best] == pytest.approx(overall)
-
-
-def test_tables_without_a_ranking_say_that_missing_answers_differ(world):
-    """The paper's table 3 and that of the categories have no column of what is missing."""
+    # the paper's table 3 and that of the categories have no column of what is missing
     tables = tables_of(document_of(world.run))
     for name in ("main-repaired", "categories-stage2"):
         table = tables[name]()
         [told] = [one for one in table.lead if one.startswith("Stage 2")]
         assert "Missing answers differ: 0.0 to 100.0 % of the stories" in told
         assert "Missing answers differ: 0.0 to 100.0" in to_latex(table).decode()
+    # pooled rows mark nothing where models answered different stories
+    table = tables["orders-dimensions-repaired"]()
+    assert not table.marks() and any("Nothing is marked" in note for note in table.notes)
 
 
 def test_order_bold_and_differences_agree_on_every_page(world, client):
@@ -89,11 +89,10 @@ def test_order_bold_and_differences_agree_on_every_page(world, client):
     assert [cells[0]["text"] for cells in rows][:2] == ["majority", "random"]
     assert marks["majority"] == "best" and marks["random"] == "second"
     found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None)
-    [pair] = [
-        row
-        for row in pair_table(found, "stage2", "repaired").rows
-        if (row["first"], row["second"], row["category"]) == ("majority", "random", "")
-    ]
+    pairs = {
+        (row["first"], row["second"], row["category"]): row for row in pair_table(found, "stage2", "repaired").rows
+    }
+    pair = pairs["majority", "random", ""]
     assert pair["value"].value > 0 and pair["answered_value"] > 0 and pair["answered_n"] == KEPT
     two = pair_of(world.dataset.project, world.entrant("random"), world.entrant("majority"))[1]["stage2"]
     overall = compare(two, "stage2", "repaired").rows[0]
@@ -109,15 +108,19 @@ def test_what_is_missing_is_said_above_the_pictures_of_differences(world, client
     compared = written(client.get(f"{world.base}/results/compare/?{two}"))
     saved = written(client.post(f"{world.base}/results/compare/snapshot/", dict(parse_qsl(two)), follow=True))
     every = written(client.get(f"{world.base}/results/differences/?group=stage2&parse=repaired"))
-    for page, picture in (
-        (compared, '<svg class="chart dots"'),
-        (saved, '<svg class="chart dots"'),
-        (every, '<img class="drawn'),
-    ):
+    chart = '<svg class="chart dots"'
+    for page, picture in ((compared, chart), (saved, chart), (every, '<img class="drawn')):
         assert "Missing answers differ" in page[: page.index(picture)]
+    # all pairs are a picture on the page of differences and in the report, where there are more than two models
+    page = client.get(f"{world.base}/results/differences/?group=stage2")
+    address = page.context["plot"]["svg"]
+    drawn = client.get(address).content.decode()
+    assert "majority minus random: " in drawn and page.content.decode().count(address.replace("&", "&amp;")) >= 1
+    assert "pairs-stage2-repaired" in plots_of(document_of(world.run))
+    assert client.get(f"{world.base}/results/differences/?group=stage1").context["plot"] is None
 
 
-def test_what_is_missing_is_said_at_the_table_in_the_picture_and_in_every_file(world, client):
+def test_what_is_missing_is_said_at_the_table_in_the_picture_in_every_file_and_by_the_command(world, client, capsys):
     client.force_login(world.alice)
     page = written(client.get(f"{world.base}/results/"))
     share = f"{100 * (STORIES - KEPT) / STORIES:.1f}"
@@ -127,27 +130,16 @@ def test_what_is_missing_is_said_at_the_table_in_the_picture_and_in_every_file(w
     row = next(row for row in held["rows"] if row["model"] == "random")
     assert row["unreadable"] == pytest.approx((STORIES - KEPT) / STORIES) and row["low"]["value"] < row["high"]
     assert any("Missing answers differ" in one for one in held["lead"])
-    lines = csv.DictReader(
-        io.StringIO(client.get(f"{world.base}/results/tables/stage2.csv").content.decode(), newline="")
-    )
-    line = next(line for line in lines if line["Model"] == "random")
-    assert float(line["Missing answers (%): Left out"]) == pytest.approx(float(share), abs=0.1)
-    assert float(line["Missing answers (%): Overall, worst case"]) < float(
-        line["Missing answers (%): Overall, best case"]
-    )
+    table = client.get(f"{world.base}/results/tables/stage2.csv").content.decode()
+    line = next(line for line in csv.DictReader(io.StringIO(table, newline="")) if line["Model"] == "random")
+    names = ("Left out", "Overall, worst case", "Overall, best case")
+    left_out, worst, best = (float(line[f"Missing answers (%): {name}"]) for name in names)
+    assert left_out == pytest.approx(float(share), abs=0.1) and worst < best
     latex = client.get(f"{world.base}/results/tables/stage2.tex").content.decode()
     assert "Left out" in latex and "worst case" in latex and "Missing answers differ" in latex
     drawn = plots_of(document_of(world.run))["leaderboard-stage2"].draw(format="svg").decode()
     assert f"left out {share} %, worst to best case" in drawn
     assert "bands: worst to best case of missing answers" in words(drawn)
-
-
-def words(drawn: str) -> str:
-    """What an SVG shows as text, its lines together."""
-    return " ".join(" ".join(re.findall(r"<text[^>]*>([^<]*)</text>", drawn)).split())
-
-
-def test_the_command_tells_rank_share_and_bounds(world, capsys):
     call_command("leaderboard", project=world.dataset.project.slug, json=True)
     held = json.loads(capsys.readouterr().out)
     rows = {row["model"]: row for row in held["groups"]["stage2"]}
@@ -161,28 +153,21 @@ def test_the_command_tells_rank_share_and_bounds(world, capsys):
     assert "worst to best" in said and "77.8 %" in said and "Missing answers differ" in said
 
 
-def test_all_pairs_are_a_picture_on_the_page_of_differences_and_in_the_report(world, client):
-    client.force_login(world.alice)
-    page = client.get(f"{world.base}/results/differences/?group=stage2")
-    address = page.context["plot"]["svg"]
-    drawn = client.get(address).content.decode()
-    assert "majority minus random: " in drawn and page.content.decode().count(address.replace("&", "&amp;")) >= 1
-    assert "pairs-stage2-repaired" in plots_of(document_of(world.run))
-    # two models need no picture
-    assert client.get(f"{world.base}/results/differences/?group=stage1").context["plot"] is None
+def words(drawn: str) -> str:
+    """What an SVG shows as text, its lines together."""
+    return " ".join(" ".join(re.findall(r"<text[^>]*>([^<]*)</text>", drawn)).split())
 
 
-def test_tables_of_pooled_rows_mark_nothing_where_models_answered_different_stories(world):
-    table = tables_of(document_of(world.run))["orders-dimensions-repaired"]()
-    assert not table.marks() and any("Nothing is marked" in note for note in table.notes)
-
-
-def test_what_the_model_did_not_do():
-    assert all(map(lost_outside, (OPEN, NO_JUDGEMENT, *WITHOUT_CALL.values(), "judgement: no readable row")))
-    assert not lost_outside(REFUSED) and not lost_outside("no readable row")
+def _with_lost(models, counts):
+    return [
+        replace(model, ranking=model.ranking | {"repaired": replace(model.ranking["repaired"], lost=lost)})
+        for model, lost in zip(models, counts, strict=True)
+    ]
 
 
 def test_what_judges_lost_of_several_models_is_one_sentence(world):
+    assert all(map(lost_outside, (OPEN, NO_JUDGEMENT, *WITHOUT_CALL.values(), "judgement: no readable row")))
+    assert not lost_outside(REFUSED) and not lost_outside("no readable row"), "what the model did not do is not lost"
     models = [entrant for entrant in entries(world) if entrant.kind != "person"]
     told = "Judges or providers lost answers, or rows of them, in 2 stories of majority, random, =HYPERLINK"
     [sentence] = [lead for lead in leads(_with_lost(models, [2] * len(models)), "stage2") if "lost" in lead]
@@ -194,16 +179,7 @@ def test_what_judges_lost_of_several_models_is_one_sentence(world):
         f"Judges or providers lost answers, or rows of them, in 1 to {len(models)} stories of {len(models)} models, "
         f"most of {models[-1].model}: that shows no difference against them."
     ]
-
-
-def _with_lost(models, counts):
-    return [
-        replace(model, ranking=model.ranking | {"repaired": replace(model.ranking["repaired"], lost=lost)})
-        for model, lost in zip(models, counts, strict=True)
-    ]
-
-
-def test_a_number_of_rows_stands_under_no_per_cent(world):
+    # a number of rows stands under no per cent
     found = leaderboard_of(world.dataset, AnswerFormat.TEXT, None).entrants["stage1"]
     groups = {column.key: column.group for column in group_table(found, "stage1").columns}
     assert groups["unreadable"] == "Missing answers (%)" and groups["unjudged"] == ""
