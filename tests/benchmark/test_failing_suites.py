@@ -6,10 +6,10 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable as CallableType
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from html import unescape
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -22,7 +22,6 @@ from benchmark.services.launches import start_run
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.reports import forget_report, report_of
 from benchmark.suites import guards, registry
-from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed, guarded
 from benchmark.suites.questions import BadQuestion, Question, Sample
 from benchmark.suites.reports import Analysis, Repetitions, Spread
@@ -86,7 +85,7 @@ def _is_odd(of: Any, *more: Any) -> bool:
     return getattr(of, "question", of).sample.number == ODD
 
 
-def tripping(own: CallableType, trips: CallableType = _is_odd) -> CallableType:
+def tripping(own: Callable, trips: Callable = _is_odd) -> Callable:
     return lambda *args: _raises() if trips(*args) else own(*args)
 
 
@@ -104,59 +103,37 @@ def at(run: Run, step: str, model: str = "adder", number: int = ODD) -> RunItem:
 # --- the contract: every function of it is guarded
 
 
-def _functions(part: Any, path: str = "") -> set[str]:
-    """The names of all functions that the contract has of a part, of whichever suite: `tables.make` is one of what it
-    makes."""
-    found = set()
-    for name, hint in get_type_hints(part).items():
-        for kind in _kinds(hint):
-            if get_origin(kind) is CallableType:
-                found.add(path + name)
-                made = {found for one in get_args(kind)[1:] for found in _kinds(one)} & {ShownTable, ShownPicture}
-                found |= {nested for one in made for nested in _functions(one, f"{path}{name}.")}
-            elif is_dataclass(kind):
-                found |= _functions(kind, f"{path}{name}.")
-    return found
-
-
-def _kinds(hint: Any) -> set[Any]:
-    """The kinds that a type is made of, without the functions' own arguments."""
-    kind = get_origin(hint) or hint
-    if kind is CallableType or is_dataclass(kind):
-        return {hint if kind is CallableType else kind}
-    return {kind for one in get_args(hint) for kind in _kinds(one)}
-
-
-def _broken(value: Any, path: str = "") -> Any:
+def _broken(value: Any) -> Any:
     """A suite, or a part of one, with functions that raise in the place of its own."""
-    if is_dataclass(value) and not path.startswith(guards._UNGUARDED):
-        held = {one.name: getattr(value, one.name) for one in fields(value)}
-        return replace(value, **{name: _broken(one, f"{path}{name}.") for name, one in held.items()})
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{one.name: _broken(getattr(value, one.name)) for one in fields(value)})
     if isinstance(value, dict):
-        return {key: _broken(one, path) for key, one in value.items()}
-    return _raises if callable(value) else value
+        return {key: _broken(one) for key, one in value.items()}
+    return tuple(map(_broken, value)) if isinstance(value, tuple) else _raises if callable(value) else value
 
 
-def _found(part: Any, path: list[str]) -> list[Any]:
-    """The functions under a path; none where the suite has no such part."""
-    if part is None or not hasattr(part, path[0]):
-        return []
-    value = getattr(part, path[0])
-    parts = [one for one in (value.values() if isinstance(value, dict) else [value]) if one]
-    return parts if len(path) == 1 else [found for one in parts for found in _found(one, path[1:])]
+def _functions(value: Any, path: str = "") -> Iterator[tuple[str, Callable]]:
+    """Every function of a suite that is guarded, with the path to it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        for name in (one.name for one in fields(value) if path + one.name not in guards._UNGUARDED):
+            yield from _functions(getattr(value, name), f"{path}{name}.")
+    elif isinstance(value, dict | tuple):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _functions(one, path)
+    elif callable(value):
+        yield path.removesuffix("."), value
 
 
 def test_an_unforeseen_error_in_any_function_is_one_short_sentence(tiny):
-    paths = {path for path in _functions(Suite) if not path.startswith(guards._UNGUARDED)}
-    assert guards._ACTIONS.keys() <= paths
-    for suite in map(registry.suite_named, ("omnitom", "tombench", "tiny")):
-        safe = guarded(_broken(suite))
+    made_by_functions, paths = {"results.tables.make", "results.pictures.plot"}, set()
+    for suite in registry.suites().values():
         question = Question(Sample("k", "c", {}, {}, number=7), suite.steps[0].key, Settings(), None)
         told = rf"^{suite.title} could not .+; the log of the program says where\.$"
-        for path in paths:
-            for call in _found(safe, path.split(".")):
-                with pytest.raises(SuiteFailed, match=told):
-                    list(call(question))  # files are made one by one
+        for path, call in _functions(guarded(_broken(suite))):
+            paths.add(path)
+            with pytest.raises(SuiteFailed, match=told):
+                list(call(question))  # files are made one by one
+    assert guards._ACTIONS.keys() - made_by_functions <= paths
 
     def request(question):
         raise ValueError("first\nsecond\0" + "x" * 5000)

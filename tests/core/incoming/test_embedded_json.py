@@ -6,35 +6,23 @@ import json
 
 from core.incoming.embedded_json import values_in
 from core.incoming.text import MAX_DEPTH, too_deep
+from tests.marked import JSON_FORMS, formed
 
 RIGHT = {"rows": {"1": {"order": "1"}}}
 TEXT = json.dumps(RIGHT)
+DRAFT = json.dumps({"rows": {"1": {"order": "0"}}})
 HOLDING = {
-    "plain": TEXT,
     "byte order mark": f"\ufeff{TEXT}",
-    "prose around": f"Here it is: {TEXT} I hope that it helps.",
-    "braces around": f"I use {{this form}}: {TEXT} and leave {{minor facts}} out.",
     "an open brace before": f"He wrote {{ and then {TEXT}",
     "brackets around": f"[see {TEXT}]",
-    "fence": f"```json\n{TEXT}\n```",
-    "fence with a blank": f"``` json\n{TEXT}\n```",
-    "fence in capitals": f"```JSON\n{TEXT}\n```",
-    "fence of tildes": f"~~~\n{TEXT}\n~~~",
-    "fence without a line end": f"```json{TEXT}```",
     "fence without an end": f"```json\n{TEXT}",
-    "repeated": TEXT * 2,
-    "an example before": f'For instance {{"rows": {{}}}} would be empty.\n{TEXT}',
-    "a draft before": f'{{"rows": {{"1": {{"order": "0"}}}}}}\nNo, rather:\n{TEXT}',
-    "a draft that was broken off before": f'{{"rows": {{"1": {{"order": "0"\nOnce more:\n{TEXT}',
-    "another object behind": f'{TEXT}\n{{"note": "done"}}',
-    "a broken one behind": f'{TEXT}\n{{"rows": {{"1"',
     "wrapped": f'{{"answer": {TEXT}}}',
     "wrapped behind a draft": f'{{"rows": {{}}}}\nRather: {{"answer": {TEXT}}}',
     "comment": '{"rows": {"1": {"order": "1"}} // one row\n}',
     "trailing commas": '{"rows": {"1": {"order": "1",},},}',
     "Python's literal": "{'rows': {'1': {'order': '1'}}}",
     "many lines": json.dumps(RIGHT, indent=2),
-}
+} | {form: formed(form, TEXT, DRAFT) for form in JSON_FORMS}
 ROWS = [{"actor": "world", "belief": "it rains"}, {"actor": "Mia", "belief": "it is dry"}]
 TABLE, LINES = json.dumps(ROWS), "\n".join(map(json.dumps, ROWS))
 

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from core.incoming.thoughts import split_thoughts
+from tests.marked import FINAL, MARKS
 
-FINAL = "<|start|>assistant<|channel|>final<|message|>"
 MARKED = {
-    "think": "<think>\nno\n</think>\n\nYes",
-    "thinking": "<thinking>no</thinking>Yes",
-    "thought": "<thought>no</thought> Yes",
     "reasoning": "<reasoning>no</reasoning>\nYes",
     "upper case": "<THINK>no</Think>Yes",
     "attributes": '<thinking effort="high" id=3>no</thinking>Yes',
     "blanks": "< think >no</ think >Yes",
     "prefix": "<seed:think>no</seed:think>Yes",
-    "brackets": "[THINK]no[/THINK]Yes",
-    "triangles": "◁think▷no◁/think▷Yes",
     "begin of thought": "<|begin_of_thought|>no<|end_of_thought|>Yes",
-    "harmony": f"<|channel|>analysis<|message|>no<|end|>{FINAL}Yes<|return|>",
     "harmony with all marks": f"<|start|>assistant<|channel|>analysis<|message|>no<|end|>{FINAL}Yes<|return|>",
     "harmony in JSON": "<|channel|>analysis<|message|>no<|end|><|channel|>final <|constrain|>json<|message|>Yes",
     "harmony begun by the prompt": f"no<|end|>{FINAL}Yes",
@@ -29,7 +23,6 @@ MARKED = {
     "thinking in brackets": "[THINKING]no[/THINKING]Yes",
     "reasoning in brackets": "[reasoning]no[/reasoning]Yes",
     "marks around the answer": "<|START_THINKING|>no<|END_THINKING|><|START_RESPONSE|>Yes<|END_RESPONSE|>",
-    "closing only": "She left, so no.\n</think>\n\nYes",
     "closing only, inside a line": "She left, so no.</think>Yes",
     "closed by another mark": "<think>no</thinking>Yes",
     "closed twice": "<think>no</think>not that</think>Yes",
@@ -43,7 +36,7 @@ MARKED = {
     "behind the answer": "Yes\n<think>no doubt</think>",
     "thought without a word": "<think>\n\n</think>\n\nYes",
     "nothing but a mark": "<think/>Yes",
-}
+} | {f"{name} of readers": text.format(thought="no", answer="Yes") for name, text in MARKS.items()}
 UNCLOSED = (
     "<think>Would it be no? She left.",
     "Sure. <thinking>Would it be no?",
