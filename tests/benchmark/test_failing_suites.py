@@ -106,7 +106,7 @@ def at(run: Run, step: str, model: str = "adder", number: int = ODD) -> RunItem:
 def _broken(value: Any) -> Any:
     """A suite, or a part of one, with functions that raise in the place of its own."""
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{one.name: _broken(getattr(value, one.name)) for one in fields(value)})
+        return replace(value, **{one.name: _broken(getattr(value, one.name)) for one in fields(value) if one.init})
     if isinstance(value, dict):
         return {key: _broken(one) for key, one in value.items()}
     return tuple(map(_broken, value)) if isinstance(value, tuple) else _raises if callable(value) else value
