@@ -167,10 +167,6 @@ def test_votes_under_the_name_of_somebody_invited_are_an_imported_annotators(cas
     assert not Vote.objects.filter(annotator=cast.charlie).exists()
 
 
-# --- forgotten passwords
-# --------------------------------------------------------------------------------------------------
-
-
 def ask_for_reset(email: str, address: str = "192.0.2.1"):
     return Client().post(reverse("password_reset"), {"email": email}, REMOTE_ADDR=address)
 

@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.models import AppendOnly, Assignment, AuditEvent, Invitation, Membership, Proposition, Role, User, Vote
-from annotation.services import audit, people
+from annotation.models import Assignment, AuditEvent, Invitation, Membership, Proposition, Role, User, Vote
+from annotation.services import people
 from annotation.services.progress import Progress
 
 PASSWORD = "a-long-and-odd-password"
@@ -62,14 +62,7 @@ def test_an_invitation_makes_an_account_and_a_member_once(cast, client, monkeypa
     assert not Membership.objects.filter(user=cast.charlie).exists()
 
 
-def test_who_joins_lands_where_the_work_is(cast, client, make_story):
-    make_story(1, rows=())
-    client.force_login(cast.charlie)
-    answer = client.post(link(invite(cast, Role.EXPERT)[1]))
-    assert answer["Location"] == reverse("annotation:tables", args=["minds"])
-
-
-def test_old_and_withdrawn_invitations_say_so(cast, client):
+def test_old_withdrawn_and_unknown_invitations_say_so(cast, client):
     invitation, token = invite(cast)
     with pytest.raises(people.PeopleError, match="too old"):
         people.open_invitation(token=token, now=timezone.now() + timedelta(days=60))
@@ -124,15 +117,6 @@ def test_a_project_keeps_an_admin_and_records_a_change_of_membership_once(cast, 
     assert changed.details == {"before": "annotator", "after": "expert"}
 
 
-def test_the_audit_log_cannot_be_changed(cast):
-    event = audit.record(by=cast.alice, project=cast.project, action="x.y")
-    event.action = "other"
-    every = AuditEvent.objects
-    for attempt in (event.save, event.delete, every.all().delete, lambda: every.update(action="z")):
-        with pytest.raises(AppendOnly):
-            attempt()
-
-
 def test_a_password_reset_is_a_message_with_a_link(cast, client, mailoutbox):
     client.post(reverse("password_reset"), {"email": "bob@example.org"})
     (message,) = delivered(mailoutbox)
@@ -156,7 +140,7 @@ def test_a_changed_account_is_in_the_audit_log_without_its_address(cast, client)
 
 @pytest.mark.parametrize(("ticked", "assignments", "votes"), [({"release_unfinished": "1"}, 1, 7), ({}, 3, 8)])
 def test_removing_releases_unfinished_assignments_where_asked(
-    cast, make_story, assign, cast_vote, client, ticked, assignments, votes
+    cast, make_story, assign, cast_vote, client, ticked, assignments, votes, django_assert_max_num_queries
 ):
     """Bob has finished story 1 (one proposition, seven dimensions), begun story 2 and not begun story 3."""
     finished, begun, untouched = (make_story(at, rows=[("world", "One")]) for at in (1, 2, 3))
@@ -168,7 +152,8 @@ def test_removing_releases_unfinished_assignments_where_asked(
     cast_vote(mine[begun], Proposition.objects.gold_of(begun).first(), "order", "1")
     assert Progress(cast.project).assignments()[cast.bob.pk] == {"count": 3, "unfinished": 2}
     client.force_login(cast.alice)
-    page = client.get(PEOPLE).content.decode()
+    with django_assert_max_num_queries(12):
+        page = client.get(PEOPLE).content.decode()
     assert "3 stories are assigned" in page and "Release 2 unfinished assignments" in page
     client.post(reverse("annotation:change_role", args=["minds", of_bob(cast).pk]), {"remove": "1", **ticked})
     assert not Membership.objects.filter(user=cast.bob).exists()
@@ -178,15 +163,7 @@ def test_removing_releases_unfinished_assignments_where_asked(
     assert page.count("</bdi>: no longer a member") == assignments
 
 
-def test_the_statements_of_the_page_do_not_grow(cast, make_story, assign, client, django_assert_max_num_queries):
-    for number in range(1, 9):
-        assign(make_story(number))
-    client.force_login(cast.alice)
-    with django_assert_max_num_queries(12):
-        client.get(PEOPLE)
-
-
-def test_an_invitation_raises_the_role_of_a_member_or_says_that_it_offers_no_more(cast, client):
+def test_an_invitation_raises_the_role_of_a_member_or_says_that_it_offers_no_more(cast, client, make_story):
     client.force_login(cast.bob)
     for held, offered in (("annotator", "expert"), ("annotator", "admin"), ("expert", "admin")):
         Membership.objects.filter(user=cast.bob).update(role=held)
@@ -212,7 +189,9 @@ def test_an_invitation_raises_the_role_of_a_member_or_says_that_it_offers_no_mor
         client.force_login(person)
         page = client.get(link(token)).content.decode()
         assert "Log out first" in page and person.username in page
-    people.accept_invitation(by=cast.charlie, token=token, now=timezone.now())
+    make_story(1, rows=())  # who joins lands where the work is
+    client.force_login(cast.charlie)
+    assert client.post(link(token))["Location"] == reverse("annotation:tables", args=["minds"])
     assert cast.project.memberships.get(user=cast.charlie).role == offered
 
 

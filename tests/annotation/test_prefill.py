@@ -33,8 +33,6 @@ atomic = pytest.mark.django_db(transaction=True)
 ROWS = [Row(1, "world", "The key is in the drawer"), Row(2, "Ines", "The key is in the bag")]
 
 
-# --- the prompt and its answer
-# -------------------------------------------------------------------------------------------
 def test_every_level_asks_for_every_row_and_tells_more():
     example = prefill_rounds.example_of("False Belief Task", DEFAULT_SCHEMA, "")
     assert prefill_rounds.example_of("False Belief Task", DEFAULT_SCHEMA, example.story).story != example.story
@@ -94,8 +92,6 @@ def test_thoughts_that_a_model_leaves_in_its_text_are_no_answer():
         assert read_draft(completed(mark.format(thought=draft("It is gone"))).text, story).rows == ()
 
 
-# --- a round
-# ---------------------------------------------------------------------------------------------------------------
 @atomic
 def test_every_open_cell_gets_a_legal_suggestion_with_its_call(cast, endpoint, make_story, assign, cast_vote):
     stories = [make_story(number) for number in range(1, 6)]
@@ -242,8 +238,6 @@ def test_an_answer_for_closed_cells_says_so(cast, endpoint, make_story, assign, 
     assert [one.state for one in received.values()] == [ItemState.DONE, ItemState.UNREADABLE]
 
 
-# --- arms
-# -------------------------------------------------------------------------------------------------------------------
 def test_a_draw_is_kept_when_the_shares_change(cast, suggested):
     with pytest.raises(IntegrityError), transaction.atomic():
         Project.objects.filter(pk=cast.project.pk).update(blind_share=60, reveal_share=41)

@@ -194,10 +194,6 @@ def test_a_round_with_unreadable_answers_says_so_on_its_page_in_the_list_and_in_
     assert told.startswith("The round came to nothing, no answer is readable: 2 of 2 answers are unreadable.")
 
 
-# --- a round that is there: the command and the API
-# ----------------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def held(cast, endpoint, make_story):
     """A round over two stories; the first waits, the second was held back."""
@@ -276,13 +272,11 @@ def test_the_api_does_what_the_command_does_for_admins_with_a_token_to_write(cas
     answer = post(cast.alice, held, "resume")
     assert (answer.status_code, answer.json()["held_back"], answer.json()["note"]) == (200, 0, "")
     assert states(held) == [ItemState.WAITING] * 2
-    again = post(cast.alice, held, "resume")
-    assert again.json()["error"]["message"] == "The round is running; expected paused to resume it."
-    assert post(cast.alice, held, "pause").json()["state"] == "paused"
-    answer = post(cast.alice, held, "resume", budget="2.5").json()
-    assert (answer["state"], answer["budget"]) == ("running", "2.5000")
-    assert post(cast.alice, held, "cancel").json()["state"] == "cancelled"
-    assert Job.objects.get().state == JobState.CANCELLED
+    asked = (("pause", {}, "paused"), ("resume", {"budget": "2.5"}, "running"), ("cancel", {}, "cancelled"))
+    for action, given, state in asked:
+        answer = post(cast.alice, held, action, **given).json()
+        assert answer["state"] == state == Job.objects.get().state
+    assert answer["budget"] == "2.5000"
 
 
 def test_rounds_are_listed_in_few_statements(cast, held, make_story):

@@ -16,10 +16,11 @@ from core.reads import Read
 pytestmark = pytest.mark.django_db
 
 
-def test_lists_of_any_length_are_filled_in(make_story):
-    story = make_story()
+def test_values_are_filled_in_as_the_database_holds_them(make_story, assign, cast_vote):
+    assignments = assign(make_story())
+    make_story(2)
+    story, now, written = assignments[0].story, timezone.now(), []
     uids = list(Proposition.objects.gold_of(story).values_list("uid", flat=True))
-    written = []
 
     def by_uid(given):
         written.append(given)
@@ -31,6 +32,14 @@ def test_lists_of_any_length_are_filled_in(make_story):
         assert read(story=story.pk, uids=asked) == list(expected)
     assert read(story=0, uids=uids) == []
     assert len(written) == 2  # for one uid and for two
+    cast_vote(assignments[0], Proposition.objects.gold_of(story).first(), "order", "1", at=now)
+    read = Read[tuple](
+        lambda given: Vote.objects.filter(changed_at__gte=given.since, label=given.label).values_list("changed_at")
+    )
+    assert read(since=now, label="1") == [(now,)]
+    assert read(since=now, label="0") == read(since=now + timedelta(seconds=1), label="1") == []
+    read = Read[Story](lambda given: Story.objects.filter(number=story.number, project_id=given.project))
+    assert read(project=story.project_id) == [story], "what the query always says stays"
 
 
 def test_instances_are_as_the_orm_makes_them(make_story, assign, django_assert_num_queries):
@@ -50,21 +59,6 @@ def test_instances_are_as_the_orm_makes_them(make_story, assign, django_assert_n
     with django_assert_num_queries(1):
         assert found.story.number == assignments[1].story.number  # deferred
     assert read(user=assignments[0].annotator_id) == []
-
-
-def test_moments_and_texts_are_filled_in_as_the_database_holds_them(make_story, assign, cast_vote):
-    assignments = assign(make_story())
-    make_story(2)
-    story = assignments[0].story
-    now = timezone.now()
-    cast_vote(assignments[0], Proposition.objects.gold_of(story).first(), "order", "1", at=now)
-    read = Read[tuple](
-        lambda given: Vote.objects.filter(changed_at__gte=given.since, label=given.label).values_list("changed_at")
-    )
-    assert read(since=now, label="1") == [(now,)]
-    assert read(since=now, label="0") == read(since=now + timedelta(seconds=1), label="1") == []
-    read = Read[Story](lambda given: Story.objects.filter(number=story.number, project_id=given.project))
-    assert read(project=story.project_id) == [story], "what the query always says stays"
 
 
 def test_rows_are_locked_in_a_transaction_alone(monkeypatch):

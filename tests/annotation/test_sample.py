@@ -19,20 +19,15 @@ NOW = datetime(2026, 11, 2, tzinfo=UTC)
 BELIEFS = [(story, belief) for story in STORIES for belief in story["beliefs"]]
 
 
-def test_three_stories_a_category_each_with_a_table():
+def test_stories_have_tables_of_all_legal_labels_that_agree_with_each_other():
     assert set(Counter(story["story_category"] for story in STORIES).values()) == {3}
     assert len(STORIES) == 21 and min(len(story["beliefs"]) for story in STORIES) >= 12
     for story in STORIES:
         rows = [(belief["actor"], belief["belief"]) for belief in story["beliefs"]]
         assert len(rows) == len(set(rows)), story["story_id"]
-
-
-def test_every_label_is_legal_and_every_legal_label_occurs():
     seen = {key: {belief["labels"][key] for _, belief in BELIEFS} for key in DEFAULT_SCHEMA.keys}
     assert seen == {key: set(DEFAULT_SCHEMA[key].values) for key in DEFAULT_SCHEMA.keys}
-
-
-def test_world_facts_are_order_0_from_the_narrator_and_nothing_else_is():
+    # world facts are of order 0, from the narrator, and nothing else is
     for story, belief in BELIEFS:
         labels = belief["labels"]
         world = belief["actor"] == "world"
@@ -50,6 +45,7 @@ def test_no_story_stands_in_a_benchmark(shared):
 
 @pytest.mark.django_db
 def test_most_is_settled_and_work_is_left_for_everybody():
+    """Two experts wrote the tables and left two to reconcile and two to write."""
     project = sample()
     methods = Counter(GoldLabel.objects.values_list("method", flat=True))
     assert methods["open"] >= 5 and methods["adjudicated"] >= 20 and methods["unanimous"] > methods["majority"] > 100
@@ -58,11 +54,6 @@ def test_most_is_settled_and_work_is_left_for_everybody():
     for name in ("ada", "bruno", "chidi"):
         labelled = Vote.objects.filter(annotator__username=name).values("proposition").distinct().count()
         assert rows * 0.8 < labelled < rows, name
-
-
-@pytest.mark.django_db
-def test_two_experts_wrote_the_tables_and_left_two_to_reconcile_and_two_to_write():
-    project = sample()
     written = Proposition.objects.live_gold().filter(table__story__project=project).order_by("position")
     for story in project.stories.filter(number__lte=21):
         meant = next(one["beliefs"] for one in STORIES if one["story_id"] == story.number)
@@ -75,7 +66,6 @@ def test_two_experts_wrote_the_tables_and_left_two_to_reconcile_and_two_to_write
     assert [story.number for story in ready] == [22, 23]
     for story in ready:
         open_pairs(story=story, by=esi, now=NOW)
-        assert {PairKind.SAME, PairKind.REWORDED, PairKind.ONLY_A, PairKind.ONLY_B} <= {
-            pair.kind for pair in pairs_of(story)
-        }
+        kinds = {pair.kind for pair in pairs_of(story)}
+        assert {PairKind.SAME, PairKind.REWORDED, PairKind.ONLY_A, PairKind.ONLY_B} <= kinds
     assert not BeliefTable.objects.filter(story__number__in=(24, 25)).exists()

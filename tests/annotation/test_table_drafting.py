@@ -77,7 +77,6 @@ def change(story, expert, uid, state, base=None, **fields):
 RAIN = drafts.RowState("Ines", "It rains")
 
 
-# --- the round
 def test_a_round_drafts_stories_without_a_table_and_lists_what_it_could_not_read(
     cast, drafter, bare, make_story, client
 ):
@@ -121,7 +120,6 @@ def test_the_command_drafts_and_levels_are_for_labels(cast, drafter, bare, capsy
         estimate(project=cast.project, endpoint=baseline, stories=[], kind="tables")
 
 
-# --- arms
 def test_the_draw_keeps_its_share_and_is_made_for_each_story_and_expert():
     draws = [
         is_drawn_blind(seed=1, blind=30, story=f"story{story}", expert=expert)
@@ -181,7 +179,6 @@ def test_an_expert_begins_with_the_draft_and_takes_no_slot_by_looking(cast, bare
     assert AuditEvent.objects.get(action="prefill.discarded").actor == cast.alice
 
 
-# --- where rows come from
 def worked_on(story, expert) -> BeliefTable:
     """Keeps the first row of the draft, edits and splits the second, deletes the third, and adds one."""
     table = opened(story, expert)

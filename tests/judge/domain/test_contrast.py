@@ -14,31 +14,22 @@ from judge.domain.rewording import moved, negated, paraphrased
 
 def test_a_sentence_is_denied_or_left_alone():
     for text, expected in [
-        ("The mug is cracked", "The mug is not cracked"),
+        ("The mug is cracked", "The mug is not cracked"), ("They want to go", "They do not want to go"),
         ("Leyla knows how the mug was cracked", "Leyla does not know how the mug was cracked"),
         ("Mr Lindqvist walks his dog past the bakery", "Mr Lindqvist does not walk his dog past the bakery"),
-        ("They want to go", "They do not want to go"),
-        ("Anselm baked the pie", "Anselm did not bake the pie"),
-        ("Ruben's mug has a crack", None),  # two words before "has": another rule might take "mug" for the subject
-        ("Ruben has a cracked mug", "Ruben does not have a cracked mug"),
-        ("Ines has waited", "Ines has not waited"),
+        ("Anselm baked the pie", "Anselm did not bake the pie"), ("Ines has waited", "Ines has not waited"),
+        ("Ruben has a cracked mug", "Ruben does not have a cracked mug"), ("Amina is not angry", "Amina is angry"),
         ("The trip can take place", "The trip cannot take place"),
         ("Mateo and Inga are friends", "Mateo and Inga are not friends"),
-        ("Amina is not angry", "Amina is angry"),
         ("Bruce does not know of the film", "Bruce knows of the film"),
-        ("Freya didn't see the card", "Freya saw the card"),
-        ("小明知道球在哪里", "小明不知道球在哪里"),
-        ("小明不知道球在哪里", "小明知道球在哪里"),
-        ("球在盒子里", "球不在盒子里"),
-        ("但是小明现在走了", None),
-        ("Some of the guests ate the soup", None),
-        ("All six life jackets are dry", None),
-        ("Anna took the ball and left", None),
-        ("Being needed persuades Ola", None),
+        ("Freya didn't see the card", "Freya saw the card"), ("小明知道球在哪里", "小明不知道球在哪里"),
+        ("小明不知道球在哪里", "小明知道球在哪里"), ("球在盒子里", "球不在盒子里"),
         ("The will is in the drawer", "The will is not in the drawer"),
-        ("He never does not know", None),
+        ("Ruben's mug has a crack", None),  # two words before "has": another rule might take "mug" for the subject
+        ("但是小明现在走了", None), ("Some of the guests ate the soup", None), ("All six life jackets are dry", None),
+        ("Anna took the ball and left", None), ("Being needed persuades Ola", None), ("He never does not know", None),
         ("Leyla jumps", None),
-    ]:
+    ]:  # fmt: skip
         assert negated(text) == expected
 
 

@@ -9,7 +9,7 @@ from rapidfuzz import fuzz
 
 from annotation.domain.sample_corpus import sample_records
 from judge.domain import lexical
-from judge.domain.lexical import THRESHOLD, align, contradict
+from judge.domain.lexical import THRESHOLD, align
 from judge.domain.rewording import moved, negated
 from workers.providers import registry
 from workers.providers.contract import Request, Spec
@@ -19,50 +19,34 @@ def matched(one: str, other: str) -> bool:
     return bool(align([["Ines", one]], [["Ines", other]]))
 
 
-def test_what_contradicts_is_no_match():
+def test_what_contradicts_is_no_match_and_what_may_be_the_same_still_is():
+    knows, drinks, box = "Ruben knows where the mug is", "Ruben drinks coffee", "The key is in the box"
     for one, other in [
-        ("Ruben knows where the mug is", "Ruben does not know where the mug is"),
-        ("Ruben knows where the mug is", "Ruben doesn't know where the mug is"),
-        ("Ruben knows where the mug is", "Ruben doesn’t know where the mug is"),
-        ("The mug is in the sink", "The mug is no longer in the sink"),
-        ("Ruben drinks coffee", "Ruben never drinks coffee"),
-        ("Ruben knows where the mug is", "Ruben hardly knows where the mug is"),
-        ("Ruben always drinks coffee", "Ruben rarely drinks coffee"),
-        ("Ruben drinks coffee", "Ruben seldom drinks coffee"),
-        ("The key is in the box", "The key is in the basket"),
-        ("The red key is in the old box", "The red key is in the old basket"),
-        ("Leyla cracked the mug", "Ruben cracked the mug"),
-        ("Four books are missing", "Six books are missing"),
+        (knows, "Ruben does not know where the mug is"), (knows, "Ruben doesn't know where the mug is"),
+        (knows, "Ruben doesn’t know where the mug is"), (knows, "Ruben hardly knows where the mug is"),
+        ("The mug is in the sink", "The mug is no longer in the sink"), (drinks, "Ruben never drinks coffee"),
+        ("Ruben always drinks coffee", "Ruben rarely drinks coffee"), (drinks, "Ruben seldom drinks coffee"),
+        (box, "The key is in the basket"), ("The red key is in the old box", "The red key is in the old basket"),
+        ("Leyla cracked the mug", "Ruben cracked the mug"), ("Four books are missing", "Six books are missing"),
         ("4 books are missing", "Six books are missing"),
         ("forty books are on the desk", "forty-five books are on the desk"),
         ("The door of the house is open now", "The door of the house was closed by Anna"),
-        ("小明知道球在盒子里", "小明不知道球在盒子里"),
-        ("球在盒子里", "球在篮子里"),
-        ("小明有三个苹果", "小明有五个苹果"),
-        ("小红今天在学校里很高兴", "小红今天在学校里很难过"),
-    ]:
-        assert not matched(one, other) and not matched(other, one)
-
-
-def test_what_may_be_the_same_still_matches():
+        ("小明知道球在盒子里", "小明不知道球在盒子里"), ("球在盒子里", "球在篮子里"),
+        ("小明有三个苹果", "小明有五个苹果"), ("小红今天在学校里很高兴", "小红今天在学校里很难过"),
+    ]:  # fmt: skip
+        assert not matched(one, other) and not matched(other, one), one
     for one, other in [
-        ("The key is in the box", "the key is in the box."),
-        ("The key is in the box", "The key's in the box"),
-        ("Anna took the key", "Anna takes the key"),
-        ("Anna moved the keys", "Anna moves the key"),
-        ("The colour is grey", "The color is grey"),
-        ("Four books are missing", "4 books are missing"),
+        (box, "the key is in the box."), (box, "The key's in the box"), ("Anna took the key", "Anna takes the key"),
+        ("Anna moved the keys", "Anna moves the key"), ("The colour is grey", "The color is grey"),
+        ("Four books are missing", "4 books are missing"), ("The glass is not full", "The glass is empty"),
         ("Two of the six life jackets are dry", "Two of the jackets are dry"),
-        ("The glass is not full", "The glass is empty"),
-        ("Anna doesn't like the soup", "Anna dislikes the soup"),
+        ("Anna doesn't like the soup", "Anna dislikes the soup"), ("No one sees the key", "Nobody sees the key"),
         ("Ruben barely knows Leyla", "Ruben hardly knows Leyla"),
         ("Ruben scarcely sees the mug", "Ruben does not see the mug"),
         ("Ruben believes that Leyla cracked the mug", "Ruben thinks Leyla cracked the mug"),
-        ("Mateo and Inga are friends", "Inga and Mateo are friends"),
-        ("No one sees the key", "Nobody sees the key"),
-        ("小明非常喜欢猫", "小明喜欢猫"),
-    ]:
-        assert matched(one, other) and matched(other, one)
+        ("Mateo and Inga are friends", "Inga and Mateo are friends"), ("小明非常喜欢猫", "小明喜欢猫"),
+    ]:  # fmt: skip
+        assert matched(one, other) and matched(other, one), one
 
 
 def close(one: str, other: str) -> bool:
@@ -94,13 +78,3 @@ def test_answers_of_another_version_are_not_this_ones(monkeypatch):
     before = backend.body(request)
     monkeypatch.setattr("judge.domain.lexical.RULES", lexical.RULES + 1)
     assert before != backend.body(request) and before["rules"] == 3
-
-
-def test_what_it_says_that_it_cannot_see():
-    """It says so itself: a test that fails here is good news for BLIND."""
-    for one, other in [
-        ("Anna thinks Ben saw the dog", "Ben thinks Anna saw the dog"),
-        ("Anna knows it is not here", "Anna does not know it is here"),
-    ]:
-        assert not contradict(one.lower(), other.lower())
-        assert "what a negation is about" in lexical.BLIND and "who does what to whom" in lexical.BLIND

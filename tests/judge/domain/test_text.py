@@ -6,13 +6,10 @@ from hypothesis import strategies as st
 from judge.domain.text import key, normalise_space
 
 
-def test_space_is_what_python_calls_space():
+def test_space_is_what_python_calls_space_and_a_key_keeps_what_its_quotes_held():
     assert normalise_space(" a\u00a0\u2003b\x85\x1c c ") == "a b c"
     assert normalise_space("\ufeffa\u200b") == "\ufeffa\u200b"
     assert normalise_space(None) == ""
-
-
-def test_a_key_keeps_the_blanks_that_its_quotes_held():
     assert key('" A "') == " a "
     assert key("ΑΣ") == "ας"
     assert key("“A”.") == "“a”."

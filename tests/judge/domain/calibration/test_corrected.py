@@ -36,9 +36,7 @@ def test_the_corrected_score_by_hand():
     assert corrected(stories, Metric.F1, tuning=0.5).value == pytest.approx(0.55)
     assert corrected(stories, Metric.F1, tuning=0).value == pytest.approx(0.6) == found.human
     assert found.interval is None and found.reason == "an interval needs at least 5 aligned stories"
-
-
-def test_probabilities_and_categories_count():
+    # probabilities and categories count
     stories = [one("a", 6, 4, "x", 1.0), one("b", 8, 8, "y", 1 / 3), one("c", 4, None, "y"), one("d", 6, None, "y")]
     # over stories: residuals −.2 with weight ¼ · 1, 0 with weight ¼ · 3: −.05. Over categories: ½ each: judged is
     # (.6 + .6) / 2, the correction −.2/2
@@ -95,25 +93,6 @@ def test_rows_that_nobody_could_tell_bound_the_score():
         assert nothing.value is None and nothing.human is None and nothing.reason == "no story was aligned"
 
 
-def test_the_standard_error_is_that_of_a_bootstrap():
-    # a second derivation: aligned and other stories resampled apart, λ tuned anew by its closed form for simple random
-    # samples, Cov(human, judged) / Var(judged); no code is shared
-    rng = np.random.default_rng(3)
-    stories = judged_stories(rng, stories=300, aligned=80, sensitivity=0.85)
-    found = corrected(stories, Metric.F1)
-    human, said = np.array([[s.human.f1, s.judged.f1] for s in stories if s.human]).T
-    rest = np.array([s.judged.f1 for s in stories if not s.human])
-
-    def score(human, said, rest):
-        tuned = np.clip(np.cov(human, said)[0, 1] / said.var(ddof=1), 0, 1)
-        return tuned * np.concatenate([said, rest]).mean() + (human - tuned * said).mean()
-
-    places = (rng.integers(80, size=80) for _ in range(2000))
-    drawn = [score(human[at], said[at], rest[rng.integers(220, size=220)]) for at in places]
-    assert found.value == pytest.approx(score(human, said, rest), abs=1e-3)
-    assert found.error == pytest.approx(np.std(drawn), rel=0.07)
-
-
 def covered(samples, truth):
     return np.mean([found.interval[0] <= truth <= found.interval[1] for found in samples])
 
@@ -132,9 +111,7 @@ def test_the_corrected_interval_holds_what_the_naive_one_misses():
         assert np.mean([found.judged for found in samples]) == pytest.approx(0.611, abs=0.005)
         corrected_width, alone = widths(samples)
         assert corrected_width < 0.85 * alone and np.mean([found.effective / aligned for found in samples]) > 1.3
-
-
-def test_a_useless_judge_does_no_harm():
+    # a useless judge does no harm
     rng = np.random.default_rng(4)
     samples = [corrected(judged_stories(rng, sensitivity=0.5, specificity=0.5), Metric.F1) for _ in range(40)]
     assert np.mean([s.tuning for s in samples]) < 0.4
@@ -264,25 +241,6 @@ def test_strata_of_one_story_are_put_together():
     strata = Strata({"1": "a", "2": "a", "3": "b", "5": "d", "6": "d", "7": "d"})
     assert strata.count == 2 and strata.numbers(["b", "a", "x", "d"]).tolist() == [0, 0, 0, 1]
     assert (Strata({"1": "a"}).count, Strata({}).count) == (1, 1)
-
-
-def test_the_spread_within_strata_by_hand():
-    # in a people say .2 and .4, in b .6 and .8; the judge says .5 of all: people alone, .5, ± .1 within each stratum
-    aligned = enumerate([(2, "a"), (4, "a"), (6, "b"), (8, "b")])
-    stories = [one(f"{at}", 5, true, of, 0.5, stratum=of) for at, (true, of) in aligned]
-    stories += [one(f"{at}", 5, None, of, stratum=of) for at, of in enumerate("baba", 4)]
-    found = corrected(stories, Metric.F1)
-    assert found.value == pytest.approx(0.5) and found.tuning == 0 and found.strata == 2 and found.freedom == 1
-    # each story has a quarter of the weight and is .1 from its stratum: 4 · (.025)² · 2/1, as a mean is taken from two;
-    # λ costs no more where four stories of two strata leave two degrees: · 2/1
-    within = {name: aligned for name, (_, aligned) in found.moves.items()}
-    assert sum(move**2 for move in within.values()) == pytest.approx(4 * 0.025**2 * 2 * 2)
-    simple = corrected([replace(one, stratum="") for one in stories], Metric.F1)
-    assert simple.value == pytest.approx(0.5) and simple.error > found.error and simple.freedom == 2
-    # the judge's error: .3, .1, −.1, −.3, so that it is 0, with as much within the strata
-    error = mean_error(stories, Metric.F1)
-    assert error.estimate.value == pytest.approx(0) and abs(sum(error.moves.values())) < 1e-12
-    assert sum(move**2 for move in error.moves.values()) == pytest.approx(4 * 0.025**2 * 2)
 
 
 def test_a_bootstrap_within_strata_knows_nothing_of_what_they_differ_by():

@@ -20,26 +20,21 @@ def agreeing(rng: np.random.Generator, levels: np.ndarray, times: int) -> np.nda
     return rng.binomial(25, rng.beta(40 * levels, 40 * (1 - levels), (times, len(levels)))) / 25
 
 
-def test_the_cumulative_sum_by_hand():
+def test_the_cumulative_sum_and_the_limits_by_hand():
     levels = {"a": Level(1.0, 4), "b": Level(0.8, 4)}
     drift_chart = Chart(0.9, 0.05, 0.1, 0.2, horizon=100, false_alarms=0.05, median=3, most=4, levels=levels)
     # below .95 of a and .75 of b: .0 (never below nought), .05, .0, .25 > .2, and anew .05
     found = watch(drift_chart, [("a", 1.0), ("b", 0.7), ("a", 1.0), ("b", 0.5), ("a", 0.9)])
     assert [round(total, 9) for total, _ in found] == [0, 0.05, 0, 0.25, 0.05]
     assert [alarm for _, alarm in found] == [False, False, False, True, False]
-
-
-def test_the_limits_are_those_of_the_anchors_that_answered():
-    levels = {"a": Level(1.0, 4), "b": Level(0.8, 4)}
+    # the limits are those of the anchors that answered
     drift_chart = Chart(0.9, 0.04, 0.1, 0.2, horizon=100, false_alarms=0.05, median=3, most=4, levels=levels)
     both, alone = batches(drift_chart, [("May", {"a": 0.9, "b": 0.8}), ("June", {"b": 0.8, "new": 0.1}), ("July", {})])
     # three standard errors of answers and of levels: 3 · .04 · √(2 · 1.25) / 2 around .9, and 3 · .04 · √1.25 around .8
     assert (both.low, both.high) == pytest.approx((0.9 - 0.094868, 0.9 + 0.094868), abs=1e-6)
     assert (alone.low, alone.high) == pytest.approx((0.8 - 0.134164, 0.8 + 0.134164), abs=1e-6)
     assert (both.stories, alone.stories, alone.mean) == (2, 1, 0.8) and not alone.outside
-
-
-def test_answers_that_were_all_alike_make_no_certain_limits():
+    # answers that were all alike make no certain limits
     made = chart(by_anchor(np.ones((5, 20))), size=0.1, seed=1)
     [batch] = batches(made, [("May", {"00": 1.0, "01": 1.0})])
     assert made.spread == 0 and (batch.low, batch.high) == pytest.approx((0.05**0.01, 1.0)) and not batch.outside
