@@ -6,6 +6,7 @@ import pytest
 
 from benchmark.suites import registry
 from benchmark.suites.omnitom.data import read_records, record_of
+from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.settled import baselines, published
 from tests.benchmark.tiny.suite import SUITE
 
@@ -78,6 +79,14 @@ def alice(cast, client):
     """The client of Alice, who administers the cast's project."""
     client.force_login(cast.alice)
     return client
+
+
+@pytest.fixture
+def world(tmp_path, client) -> ResultsWorld:
+    """The world of a finished run, Alice signed in."""
+    held = results_world(tmp_path)
+    client.force_login(held.alice)
+    return held
 
 
 @pytest.fixture

@@ -34,6 +34,11 @@ class ResultsWorld:
     def base(self) -> str:
         return f"/p/{self.dataset.project.slug}"
 
+    @property
+    def live(self) -> str:
+        """The address of the run's page."""
+        return f"{self.base}/runs/{self.run.uid}/"
+
     def show_to(self, audience: Audience) -> None:
         ResultsVisibility.objects.update_or_create(project=self.dataset.project, defaults={"audience": audience})
 

@@ -66,3 +66,8 @@ def written(response: HttpResponse) -> str:
     laid out."""
     line = " ".join(response.content.decode().split())
     return re.sub(r" (?=>)| ?(</?d[dt]>) ?", lambda found: found[1] or "", line)
+
+
+def words(drawn: str) -> str:
+    """What an SVG shows as text, its lines together."""
+    return " ".join(" ".join(re.findall(r"<text[^>]*>([^<]*)</text>", drawn)).split())
