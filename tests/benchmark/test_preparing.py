@@ -105,7 +105,9 @@ def page_of(client, run: Run) -> str:
     return written(client.get(reverse("benchmark:run", args=[run.project.slug, run.uid])))
 
 
-def test_a_killed_worker_leaves_the_rest_of_a_launch_to_the_next(world, client, monkeypatch, small_steps):
+def test_a_killed_worker_leaves_the_rest_of_a_launch_or_an_extension_to_the_next(
+    world, client, monkeypatch, small_steps
+):
     whole = at_once(monkeypatch, lambda: launched(world, repetitions=2))
     assert whole.job.state == "running" and len(asked(whole)) == QUESTIONS * MODELS * 2
     run = launched(world, repetitions=2)
@@ -120,8 +122,6 @@ def test_a_killed_worker_leaves_the_rest_of_a_launch_to_the_next(world, client, 
     assert asked(run) == asked(whole) and not RunPreparation.objects.exists()
     assert work_off(run).job.state == "finished" and "run-preparation" not in page_of(client, run)
 
-
-def test_a_killed_worker_leaves_the_rest_of_an_extension_to_the_next(world, client, monkeypatch, small_steps):
     whole = at_once(monkeypatch, lambda: extended(world))
     run = half(world)
     before = asked(run)
@@ -203,15 +203,12 @@ def test_a_run_that_is_being_prepared_can_be_cancelled_and_run_again_but_not_ext
     run.refresh_from_db()
     delete_run(by=alice, run=run, now=timezone.now())
     assert not RunPreparation.objects.exists()
-
-
-def test_a_paused_run_is_extended_at_once_and_stays_paused(world, small_steps):
     run = half(world)
     Job.objects.filter(pk=run.job_id).reopen()
     Job.objects.filter(pk=run.job_id).pause(note="Dear.")
     extend(world, run)
     run.job.refresh_from_db()
-    assert run.job.state == "paused" and len(asked(run)) == QUESTIONS * MODELS
+    assert run.job.state == "paused" and len(asked(run)) == QUESTIONS * MODELS, "it is extended at once, and stays so"
 
 
 def test_a_control_asks_only_about_what_it_changes(world, monkeypatch, small_steps):
@@ -228,28 +225,21 @@ def test_a_control_asks_only_about_what_it_changes(world, monkeypatch, small_ste
 
 
 # --- estimates
-# ----------------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def planned(world):
     return plan(*world[1:])
 
 
-@pytest.fixture
-def made(monkeypatch) -> list[int]:
-    """How many questions each making of sizes was of."""
-    counts: list[int] = []
+def test_sizes_are_made_once_for_the_same_questions(planned, monkeypatch, django_assert_num_queries):
+    made: list[int] = []  # how many questions each making was of
     make = question_sizes._made
 
     def counted(draft, step, samples, prompts):
-        counts.append(len(samples))
+        made.append(len(samples))
         return make(draft, step, samples, prompts)
 
     monkeypatch.setattr(question_sizes, "_made", counted)
     monkeypatch.setattr(question_sizes, "FEWEST_KEPT", 10)
-    return counts
-
-
-def test_sizes_are_made_once_for_the_same_questions(planned, made, django_assert_num_queries):
     first = estimates.estimate(planned)
     cheaper = replace(planned, endpoints=planned.endpoints[:1], budget=Decimal(1), repetitions=2, batch=True)
     assert estimates.estimate(cheaper).lines[0].input_tokens == 2 * first.lines[0].input_tokens
@@ -258,31 +248,48 @@ def test_sizes_are_made_once_for_the_same_questions(planned, made, django_assert
     assert stories[0].get_deferred_fields() >= {"content", "gold"}
     with django_assert_num_queries(0):
         assert estimates.estimate_all(estimates.askings_of(planned, stories)).total == first.total
-    changed = [replace(planned, options={"method": "cot"}), replace(planned, limit=23), replace(planned, seed=2)]
-    assert estimates.estimate(changed[0]).lines[0].input_tokens > first.lines[0].input_tokens
-    for other in changed[1:]:
+    thinking = estimates.estimate(replace(planned, options={"method": "cot"}))
+    assert thinking.lines[0].input_tokens > first.lines[0].input_tokens
+    for other in (replace(planned, limit=23), replace(planned, seed=2)):
         estimates.estimate(other)
     assert made == [QUESTIONS, QUESTIONS, 23, QUESTIONS]
 
 
-def test_a_launch_reads_no_sample_by_itself(planned, monkeypatch):
-    """Samples are read lean; what lacked something would take a query for each of them."""
+def statements_of(action: Callable[[], object]) -> int:
+    with CaptureQueriesContext(connection) as found:
+        action()
+    return len(found)
+
+
+def test_samples_are_read_lean_together_and_each_text_held_once(planned, monkeypatch, django_assert_num_queries):
+    """What lacked something at a launch would take a query for each sample."""
     controlled = replace(planned, controls=("renamed",))
-    with CaptureQueriesContext(connection) as of_all:
-        start_run(by=None, plan=controlled, now=timezone.now())
-    with CaptureQueriesContext(connection) as of_few:
-        start_run(by=None, plan=replace(controlled, limit=23), now=timezone.now())
-    assert len(of_all) < len(of_few) + 10
+    of_all, of_few = (
+        statements_of(lambda one=one: start_run(by=None, plan=one, now=timezone.now()))
+        for one in (controlled, replace(controlled, limit=23))
+    )
+    assert of_all < of_few + 10
     for again in (again_of, lambda run: controls_of_run(run, ["storyless"])):
-        with CaptureQueriesContext(connection) as statements:
-            askings = estimates.askings_of(*again(Run.objects.originals().earliest("pk")))
-            estimates.estimate_all(askings)
-        assert len(statements) < 60
+        run = Run.objects.originals().earliest("pk")
+        taken = statements_of(lambda again=again, run=run: estimates.estimate_all(estimates.askings_of(*again(run))))
+        assert taken < 60
     monkeypatch.setattr(dataset, "IN_FULL_AT_ONCE", 7)
-    full = DatasetSample.in_full(check(planned, lean=True))
-    assert [(one.pk, one.content["question"]) for one in full] == [
-        (one.pk, one.content["question"]) for one in check(planned)
-    ]
+    full, whole = DatasetSample.in_full(check(planned, lean=True)), check(planned)
+    assert [(one.pk, one.content["question"]) for one in full] == [(one.pk, one.content["question"]) for one in whole]
+    monkeypatch.setattr(asking, "_READ_AT_ONCE", 7)
+    samples = [*map(asking.sample_of, asking.all_at_once(planned.dataset.samples.all()))]
+    assert samples == [*map(asking.sample_of, planned.dataset.samples.order_by("position"))]
+    texts = [sample.content["story"] for sample in samples]
+    assert len({id(text) for text in texts}) == len({*texts}) < len(samples)
+    # what is derived of a dataset is of the whole one
+    whole, part = (start_run(by=None, plan=one, now=timezone.now()) for one in (replace(planned, limit=0), planned))
+    samples = samples_of(whole)
+    _, entered = next(each_entered(whole, samples))
+    with django_assert_num_queries(0):  # its samples are at hand
+        keys = entered.resources.derived("of the whole", lambda held: [sample.key for sample in held])
+    assert keys == [sample.key for sample in samples.values()]
+    _, entered = next(each_entered(part, samples_of(part)))
+    assert entered.resources.derived("of a part", lambda held: [sample.key for sample in held]) == keys
 
 
 def test_a_control_is_estimated_from_whole_clusters_and_says_so(world, planned, client, monkeypatch):
@@ -339,22 +346,3 @@ def test_the_spread_of_earlier_runs_is_kept_until_an_answer_changes(tmp_path, mo
     run.entrants.get(name=READS).items.filter(step="answer").update(unreadable="it cannot be read")
     forget_report(run)
     assert detectable.can_show(asked, stories) != first and len(reads) == 2
-
-
-def test_samples_that_are_held_together_hold_a_text_once(planned, monkeypatch):
-    monkeypatch.setattr(asking, "_READ_AT_ONCE", 7)
-    samples = [*map(asking.sample_of, asking.all_at_once(planned.dataset.samples.all()))]
-    assert samples == [*map(asking.sample_of, planned.dataset.samples.order_by("position"))]
-    texts = [sample.content["story"] for sample in samples]
-    assert len({id(text) for text in texts}) == len({*texts}) < len(samples)
-
-
-def test_what_is_derived_of_a_dataset_is_of_the_whole_one(planned, django_assert_num_queries):
-    whole, part = (start_run(by=None, plan=one, now=timezone.now()) for one in (replace(planned, limit=0), planned))
-    samples = samples_of(whole)
-    _, entered = next(each_entered(whole, samples))
-    with django_assert_num_queries(0):  # its samples are at hand
-        keys = entered.resources.derived("of the whole", lambda held: [sample.key for sample in held])
-    assert keys == [sample.key for sample in samples.values()]
-    _, entered = next(each_entered(part, samples_of(part)))
-    assert entered.resources.derived("of a part", lambda held: [sample.key for sample in held]) == keys

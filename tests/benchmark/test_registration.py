@@ -27,7 +27,7 @@ registry.FOLDERS += ("mine",)
 
 
 def written(folder: Path, code: str) -> Path:
-    (folder / "mine").mkdir()
+    (folder / "mine").mkdir(parents=True)
     (folder / "mine" / "suite.py").write_text(code)
     return folder
 
@@ -54,39 +54,32 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("code", REFUSED)
-def test_a_wrong_registration_is_one_sentence(code, tmp_path, monkeypatch):
-    monkeypatch.setattr(benchmark.suites, "__path__", [*benchmark.suites.__path__, str(written(tmp_path, code))])
-    monkeypatch.setattr(registry, "FOLDERS", ("tombench", "mine"))
-    monkeypatch.setattr(registry, "_suites", {})
-    monkeypatch.setattr(registry, "_groups", {})
-    try:
-        with pytest.raises(registry.SuiteRefused) as caught:
+def test_a_wrong_registration_is_one_sentence(tmp_path, monkeypatch):
+    for at, (code, told) in enumerate(REFUSED.items()):
+        folder = written(tmp_path / str(at), code)
+        with monkeypatch.context() as patch, pytest.raises(registry.SuiteRefused) as caught:
+            patch.setattr(benchmark.suites, "__path__", [*benchmark.suites.__path__, str(folder)])
+            patch.setattr(registry, "FOLDERS", ("tombench", "mine"))
+            patch.setattr(registry, "_suites", {})
+            patch.setattr(registry, "_groups", {})
             registry._load.__wrapped__()
-    finally:
         for name in ("benchmark.suites.mine", "benchmark.suites.mine.suite"):
             sys.modules.pop(name, None)
         vars(benchmark.suites).pop("mine", None)
-    assert str(caught.value).startswith(FILE) and REFUSED[code] in str(caught.value) and "\n" not in str(caught.value)
+        sentence = str(caught.value)
+        assert sentence.startswith(FILE) and told in sentence and "\n" not in sentence, code
 
 
-def free_port() -> str:
+def test_neither_a_command_nor_the_server_starts_without_it(tmp_path):
+    folder = written(tmp_path, f"{TOMBENCH}SUITE = OTHER")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
-
-
-@pytest.mark.parametrize("main", ["import manage; sys.argv.append('check')", "from config import web as manage"])
-def test_neither_a_command_nor_the_server_starts_without_it(main, tmp_path):
-    folder = written(tmp_path, f"{TOMBENCH}SUITE = OTHER")
+        port = str(probe.getsockname()[1])
     kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-    kept |= {"DJANGO_SETTINGS_MODULE": "config.settings", "PORT": free_port()}
-    done = subprocess.run(
-        [sys.executable, "-c", f"{START}{main}\nmanage.main()", str(folder)],
-        cwd=ROOT,
-        env=kept | {"CREDENCE_VAR": str(tmp_path / "var")},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert FILE in done.stderr and "has a suite 'tombench' already" in done.stderr and len(done.stderr.split("\n")) == 2
+    kept |= {"DJANGO_SETTINGS_MODULE": "config.settings", "PORT": port, "CREDENCE_VAR": str(tmp_path / "var")}
+    for main in ("import manage; sys.argv.append('check')", "from config import web as manage"):
+        asked = [sys.executable, "-c", f"{START}{main}\nmanage.main()", str(folder)]
+        done = subprocess.run(asked, cwd=ROOT, env=kept, capture_output=True, text=True)
+        assert done.returncode == 1 and "Traceback" not in done.stderr, main
+        assert FILE in done.stderr and "has a suite 'tombench' already" in done.stderr
+        assert len(done.stderr.split("\n")) == 2, main

@@ -16,17 +16,15 @@ from benchmark.services.extending import extend_run
 from benchmark.services.launches import run_again, start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused, plan_of
-from benchmark.services.reports import people_in, report_of, samples_of, scores_of
+from benchmark.services.reports import report_of, scores_of
 from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE
-from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.official import STRUCTURED
 from benchmark.suites.omnitom.prompting.sets import built_in
 from benchmark.suites.omnitom.steps import parse_stage2
 from core.plain import plain
 from tests.benchmark.evaluation import endpoint, generated, published, started, worked_off, write_records
 from tests.benchmark.planning import changed, planned
-from tests.sample import sample
 from workers.models import Call, Item, ItemState, Job
 from workers.services.jobs import cancel_job
 from workers.services.progress import progress_of
@@ -37,28 +35,25 @@ NOW = timezone.now
 
 @pytest.fixture
 def dataset(tmp_path):
+    """Eight stories; the baselines are the fixture `models`."""
     return published(write_records(tmp_path / "records.jsonl", generated(8)))
 
 
 @pytest.fixture
-def majority(db):
-    return endpoint("majority", "baseline")
+def majority(models):
+    return models["majority"]
 
 
 @pytest.fixture
-def omniscient(db):
-    return endpoint("omniscient", "baseline")
+def omniscient(models):
+    return models["omniscient"]
 
 
 @pytest.fixture
-def lexical(db):
-    return endpoint("lexical-judge", "baseline")
-
-
-@pytest.fixture
-def extracted(dataset, omniscient, lexical):
+def extracted(dataset, models, omniscient):
     """A run with extractions and their judgements."""
-    return worked_off(started(dataset=dataset, endpoints=[omniscient], steps=["extract", "judge"], judge=lexical))
+    plan = {"steps": ["extract", "judge"], "judge": models["lexical-judge"]}
+    return worked_off(started(dataset=dataset, endpoints=[omniscient], **plan))
 
 
 def refusal(plan: Plan) -> tuple[str, str]:
@@ -70,7 +65,8 @@ def refusal(plan: Plan) -> tuple[str, str]:
     return str(caught.value), caught.value.field
 
 
-def test_every_refusal_says_why_in_one_sentence(dataset, majority, omniscient, lexical):
+def test_every_refusal_says_why_in_one_sentence(dataset, models, majority, omniscient, extracted):
+    lexical = models["lexical-judge"]
     model = endpoint("plain", "openai", base_url="http://127.0.0.1:1/v1", json_schema=False, batches=False)
     off = endpoint("off", active=False)
     plan = planned(dataset, [model], ["label"])
@@ -93,9 +89,7 @@ def test_every_refusal_says_why_in_one_sentence(dataset, majority, omniscient, l
         told, field = refusal(refused)
         assert told.startswith(sentence)
         assert field and (field in {"judge", "steps"} or field in refused.options or hasattr(refused, field))
-
-
-def test_what_a_source_must_be(dataset, omniscient, lexical, extracted):
+    # what a source must be
     plan = planned(dataset, [omniscient], ["judge"], judge=lexical, source=extracted)
     assert len(check(plan)) == 8
     waiting = started(dataset=dataset, endpoints=[omniscient], steps=["extract"])
@@ -132,7 +126,7 @@ def test_judging_anew_takes_extractions_over_and_calls_the_judge_alone(dataset, 
     assert float(strictly) <= float(before)
 
 
-def test_a_run_says_what_made_it_and_no_secret(dataset, majority, monkeypatch):
+def test_a_run_says_what_made_it_and_no_secret(dataset, models, majority, monkeypatch):
     monkeypatch.setenv("MODEL_KEY", "sk-very-secret")
     reached = {"base_url": "http://127.0.0.1:1/v1", "api_key_env": "MODEL_KEY", "price_input": 1, "price_output": 2}
     model = endpoint("paid", "openai", revision="abc", **reached)
@@ -152,22 +146,19 @@ def test_a_run_says_what_made_it_and_no_secret(dataset, majority, monkeypatch):
     for level in (1, 2):  # another wording has another hash
         other = start_run(by=None, plan=changed(plan, endpoints=[majority], level=level), now=NOW())
         assert other.spec["prompts"] == {"label": built_in().content_hash("label", level)} != run.spec["prompts"]
-
-
-def test_plan_of_gives_back_what_was_launched(dataset, majority, lexical):
     plan = planned(
-        dataset, [majority], ["label"], judge=lexical, level=2, seed=3, limit=4, shots=1,
+        dataset, [majority], ["label"], judge=models["lexical-judge"], level=2, seed=3, limit=4, shots=1,
         with_story=False, examples=0, max_tokens=500, budget=Decimal("1.5"), title="Mine",
     )  # fmt: skip
-    assert plan_of(start_run(by=None, plan=plan, now=NOW())) == plan
+    assert plan_of(start_run(by=None, plan=plan, now=NOW())) == plan, "what was launched"
 
 
-def test_extending_adds_stories_and_models_and_leaves_what_is_there(dataset, majority, omniscient):
+def test_extending_adds_stories_and_models_and_leaves_what_is_there(dataset, models, majority, omniscient):
     run = worked_off(started(dataset=dataset, endpoints=[majority], steps=["label"], limit=3))
     held = set(RunItem.objects.values_list("pk", "call"))
     made = extend_run(by=None, run=run, stories=list(dataset.samples.selected()[:5]), now=NOW())
     assert (made, run.job.state) == (2, "running")
-    other = endpoint("random", "baseline")
+    other = models["random"]
     assert extend_run(by=None, run=run, endpoints=[majority, other], now=NOW()) == 5
     worked_off(run)
     assert held <= set(RunItem.objects.values_list("pk", "call"))
@@ -231,49 +222,3 @@ def test_the_report_is_kept_until_an_item_changes(dataset, majority, django_asse
     assert (row.answered, row.asked, row.parses.overall("repaired").unreadable) == (3, 8, 5)
     worked_off(run)
     assert report_of(run).entrants[0].groups["stage2"].answered == 8
-
-
-def test_people_are_scored_like_models(db):
-    project = sample()
-    data = publish_version(by=None, project=project)[0]
-    run = worked_off(
-        started(dataset=data, endpoints=[endpoint("random-labels", "baseline", model="random")], steps=["label"])
-    )
-    stories = list(data.samples.all())
-    people = {one.name for one in people_in(run, samples_of(run)) if one.role == "annotator" and one.labelled}
-    assert people == {name for story in stories for name in story.votes}
-    rows = {row.name: row for row in report_of(run).entrants}
-    for name in people:
-        expected = {who: _accuracies(stories, name, without_own=who == "others") for who in ("own", "others")}
-        whole = len(expected["own"]) == len(stories) and all(
-            map(all, (said for one in stories for said in one.votes[name]))
-        )
-        own = rows[name].groups["stage2"].own
-        assert rows[name].kind == "person" and (own.official is not None) == whole
-        assert rows[name].groups["stage2"].parses.official is None  # nobody's cells are all settled by the others
-        for who, found in (("own", own.repaired), ("others", rows[name].groups["stage2"].parses.repaired)):
-            values = [one for one in expected[who] if one is not None]
-            assert (found.overall.stories, found.overall.value_of("overall_accuracy")) == (
-                len(values),
-                pytest.approx(sum(values) / len(values)),
-            )
-        assert rows[name].groups["stage2"].parses.overall("repaired") != own.overall("repaired")
-
-
-def _accuracies(stories, name: str, *, without_own: bool) -> list[float]:
-    """By hand, from the votes and the gold of the published stories: right cells of those with a vote, a mean over the
-    dimensions that have one, for each story. Without the person's own vote, of three, a cell counts where the other two
-    agree or an expert decided."""
-    found = []
-    for story in stories:
-        right = {key: [] for key in DIMENSIONS}
-        for row, (belief, said) in enumerate(zip(story.beliefs, story.votes.get(name, ()), strict=False)):
-            for at, (key, label) in enumerate(zip(DIMENSIONS, said, strict=True)):
-                gold = belief["labels"][key]
-                others = {held[row][at] for who, held in story.votes.items() if who != name}
-                if without_own and story.methods[row][at] in ("majority", "unanimous"):
-                    gold = others.pop() if len(others) == 1 else ""
-                right[key] += [label == gold] if label and gold else []
-        if shares := [sum(cells) / len(cells) for cells in right.values() if cells]:
-            found.append(sum(shares) / len(shares))
-    return found
