@@ -1,10 +1,13 @@
-"""The whole way over HTTP against an oracle of known accuracy: what is measured is what was served, and no call is made
-twice."""
+"""The whole way over HTTP against an oracle of known accuracy: what is measured is what was served, no call is made
+twice, and a run's official figures are one thing wherever they are read: report, leaderboard, command, download,
+score_outputs."""
 
 from __future__ import annotations
 
+import io
 import json
 import time
+import zipfile
 from collections import Counter
 from datetime import timedelta
 from statistics import mean
@@ -12,13 +15,18 @@ from statistics import mean
 import pytest
 from django.utils import timezone
 
-from benchmark.models import RunItem
-from benchmark.services.extending import extend_run
+from benchmark.models import AnswerFormat, Run, RunItem
+from benchmark.services.comparisons import NotComparable, compare, pair_of, why_unreadable
+from benchmark.services.downloads import output_files, zipped
 from benchmark.services.launches import run_again
-from benchmark.services.reports import scores_of
-from benchmark.suites.omnitom.data import EXTRACT
+from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.services.reports import report_of, scores_of
+from benchmark.services.result_tables import group_table
+from benchmark.suites.omnitom.data import EXTRACT, record_of
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.official import STRUCTURED, score_official
 from tests.benchmark.evaluation import OracleWorld, corpus, generated, started, worked_off
+from tests.benchmark.test_hostile_answers import LONG, labelled, record, saying
 from tests.patience import PATIENCE
 from tests.servers import ModelServer
 from tests.workers.process import MANAGE, start_process
@@ -26,7 +34,6 @@ from workers.models import Attempt, Call, Endpoint, Worker
 from workers.services.progress import progress_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
 ACCURACY = dict(zip(DIMENSIONS, (0.95, 0.6, 0.7, 0.9, 0.5, 0.8, 0.85), strict=True))
 STORIES = 16
 CALLS = 3 * STORIES
@@ -80,19 +87,35 @@ def equals_what_was_served(world: OracleWorld, run, *, stories: int, model: str 
         assert {name: int(rows[story][name]) for name in names} == {a: one["counts"][b] for a, b in names.items()}
 
 
-def test_official_scores_are_what_was_served_to_the_last_digit(world):
+def test_what_was_served_is_measured_to_the_last_digit_and_asked_once(world):
     run = world.run()
     equals_what_was_served(world, run, stories=STORIES)
     # 16 stories at three steps of one model: 48 calls, each made once and paid once
     done = progress_of(run.job)
-    assert (done.made, done.reused, done.done + done.unreadable) == (48, 0, 48)
-    assert world.paid == 48
+    assert (done.made, done.reused, done.done + done.unreadable, world.paid) == (48, 0, 48, 48)
     assert run.job.state == "finished"
+    unreadable_is_missing_when_repaired(world, run)
+    for second in (world.run(), worked_off(run_again(by=None, run=run, now=timezone.now()))):
+        done = progress_of(second.job)
+        assert (done.made, done.reused, world.paid) == (0, CALLS, 48)
+        assert scores_of(second) == scores_of(run)
+    plan = {"dataset": world.dataset, "endpoints": [world.models["model"]], "steps": ["judge"], "source": run}
+    again = worked_off(started(judge=world.models["judge"], **plan))
+    assert (progress_of(again.job).reused, world.paid) == (STORIES, 48), "the same judge: its answers are there"
+    assert scores_of(again)["official"]["stage1"] == scores_of(run)["official"]["stage1"]
+    other = worked_off(started(judge=world.models["weak"], **plan))
+    assert (progress_of(other.job).made, world.paid) == (STORIES, 48 + STORIES)
+    taken, held = (RunItem.objects.filter(entrant__run=one, step=EXTRACT) for one in (other, run))
+    assert {*taken.values_list("call", flat=True)} == {*held.values_list("call", flat=True)}
+    both = world.run("model", "weak", steps=("label",))
+    for model in ("model", "weak"):
+        served = world.served(model)["label"]
+        accuracy = mean(float(f"{one['counts']['context'] / one['counts']['rows']:.6f}") for one in served.values())
+        assert scores_of(both)[model]["official"]["stage2"]["overall"]["acc_context"] == f"{accuracy:.6f}"
 
 
-@pytest.mark.once
-def test_unreadable_answers_are_zeros_officially_and_missing_when_repaired(world):
-    run = world.run()
+def unreadable_is_missing_when_repaired(world, run) -> None:
+    """Officially such answers are zeros."""
     scores, served = scores_of(run), world.served("model")
     silent = {
         step: {story for story, one in served[step].items() if not one["usable"]} for step in ("extract", "label")
@@ -120,72 +143,6 @@ def test_structured_output_is_scored_as_served(world):
     assert overall["recall"] == pytest.approx(mean(one["gold_matched"] / one["gold"] for one in told), abs=1e-12)
     body = json.loads(Call.objects.filter(endpoint=world.models["model"]).first().body)
     assert body["response_format"]["type"] == "json_schema"
-
-
-def test_a_second_run_and_a_run_again_make_no_call(world):
-    first = world.run()
-    before = world.paid
-    for second in (world.run(), worked_off(run_again(by=None, run=first, now=timezone.now()))):
-        done = progress_of(second.job)
-        assert (done.made, done.reused, world.paid) == (0, CALLS, before)
-        assert scores_of(second) == scores_of(first)
-
-
-def test_a_judge_run_again_alone_makes_judge_calls_only(world):
-    first = world.run(steps=("extract", "judge"))
-    before = world.paid
-    again = worked_off(
-        started(
-            dataset=world.dataset,
-            endpoints=[world.models["model"]],
-            steps=["judge"],
-            judge=world.models["judge"],
-            source=first,
-        )
-    )
-    assert (progress_of(again.job).reused, world.paid) == (STORIES, before)  # the same judge: its answers are there
-    assert scores_of(again) == scores_of(first)
-    other = worked_off(
-        started(
-            dataset=world.dataset,
-            endpoints=[world.models["model"]],
-            steps=["judge"],
-            judge=world.models["weak"],
-            source=first,
-        )
-    )
-    assert (progress_of(other.job).made, world.paid - before) == (STORIES, STORIES)
-    assert Call.objects.filter(endpoint=world.models["model"]).count() == STORIES  # the extractions, untouched
-    held = RunItem.objects.filter(entrant__run=other, step=EXTRACT)
-    assert set(held.values_list("call", flat=True)) == set(
-        RunItem.objects.filter(entrant__run=first, step=EXTRACT).values_list("call", flat=True)
-    )
-
-
-def test_an_extended_run_makes_only_what_is_new(world):
-    run = world.run(limit=8)
-    assert world.paid == 24
-    more = list(world.dataset.samples.selected()[:14])
-    assert extend_run(by=None, run=run, stories=more, now=timezone.now()) == 12  # 6 stories, two steps; judging follows
-    worked_off(run)
-    assert world.paid == 42
-    equals_what_was_served(world, run, stories=14)
-    extend_run(by=None, run=run, endpoints=[world.models["weak"]], now=timezone.now())
-    worked_off(run)
-    assert world.paid == 84
-    assert set(scores_of(run)) == {"model", "weak"}
-    again = worked_off(run_again(by=None, run=run, now=timezone.now()))
-    assert (progress_of(again.job).made, scores_of(again)) == (0, scores_of(run))
-
-
-@pytest.mark.once
-def test_two_models_side_by_side(world):
-    run = world.run("model", "weak", steps=("label",))
-    scores = scores_of(run)
-    for model in ("model", "weak"):
-        served = world.served(model)["label"]
-        accuracy = mean(float(f"{one['counts']['context'] / one['counts']['rows']:.6f}") for one in served.values())
-        assert scores[model]["official"]["stage2"]["overall"]["acc_context"] == f"{accuracy:.6f}"
 
 
 @pytest.mark.dear
@@ -236,3 +193,125 @@ def test_real_stories(tmp_path, server, shared):
     assert world.paid == 3 * len(stories)
     states = Counter(RunItem.objects.filter(entrant__run=run).values_list("item__state", flat=True))
     assert states["failed"] == 0
+
+
+# --- official figures
+TALES = 7
+PERFECT = {"recall": 1.0, "invented": 0.0, "accuracy": dict.fromkeys(DIMENSIONS, 1.0)}
+TOO_LONG = labelled(lambda _: LONG)
+
+
+@pytest.fixture
+def tales(server, tmp_path):
+    """Stories about which nobody errs, but as the rules of the server say."""
+    records = [record(number) for number in range(1, TALES + 1)]
+    yield OracleWorld(tmp_path, records, server, {"model": PERFECT, "second": PERFECT, "judge": {}})
+    server.control(rules=[])
+
+
+def scored_elsewhere(run: Run) -> dict:
+    """What score_outputs makes of the very answers of the run."""
+    texts: dict[int, dict[str, str]] = {}
+    held = RunItem.objects.filter(entrant__run=run, call__isnull=False)
+    for number, step, answer in held.values_list("sample__number", "step", "call__answer"):
+        texts.setdefault(number, {})[step] = answer
+    return score_official([record_of(one.record) for one in run.dataset.samples.order_by("position")], texts).as_json()
+
+
+def everywhere(run: Run, group: str) -> dict:
+    """{place: the official overall figures there, None without}; the report has no mean to compare but that."""
+    table = next(iter(leaderboard_of(run.dataset, run.answer_format, None).entrants[group])).parses.official
+    report = report_of(run).entrants[0].groups[group].parses.official
+    command = scores_of(run)["official"][group]
+    found = {"leaderboard": table and table.told(), "report": report and report.told(), "command": command}
+    return {place: metrics and _without_interval(metrics["overall"]) for place, metrics in found.items()}
+
+
+def _without_interval(overall: dict) -> dict:
+    beside = ("interval", "reasons", "n", "unreadable", "bounds")
+    return {name: value for name, value in overall.items() if name not in beside}
+
+
+def metrics_in(run: Run) -> set[str]:
+    content = b"".join(zipped(output_files(run.entrants.get())))
+    return {name for name in zipfile.ZipFile(io.BytesIO(content)).namelist() if name.startswith("metrics/")}
+
+
+def nothing_official(run: Run, group: str, reason: str) -> str:
+    """Nowhere is an official figure, and each says why in the same words, which begin with `reason`."""
+    elsewhere = scored_elsewhere(run)
+    sentence = elsewhere["reason"][group]
+    assert elsewhere[group] is None and sentence.startswith(reason)
+    assert everywhere(run, group) == {"leaderboard": None, "report": None, "command": None}
+    assert scores_of(run)["official"]["reason"][group] == sentence
+    [entry] = leaderboard_of(run.dataset, run.answer_format, None).entrants[group]
+    assert report_of(run).entrants[0].groups[group].reason == entry.metrics.reason == sentence
+    assert sentence in group_table([entry], group).notes
+    return sentence
+
+
+@pytest.mark.once
+def test_one_answer_that_lacks_leaves_no_official_figure_anywhere(tales):
+    """Stage 1 needs both of its answers."""
+    extract, judge = "Draw up the belief table of this story.", "Compare these two tables."
+    for steps, opening, answered in ((("extract", "judge"), extract, []), (("extract", "judge"), judge, ["extract"])):
+        tales.server.control(rules=[{"when": f"{opening}\n\nStory:\n=====\nInes in tale 2!", "mode": "error-400"}])
+        run = tales.run(steps=steps)
+        held = RunItem.objects.filter(entrant__run=run, sample__number=2, call__isnull=False)
+        assert list(held.values_list("step", flat=True)) == answered
+        lacking = "judge" if answered else "extract"
+        nothing_official(
+            run, "stage1", f"Story 2 has no answer for {lacking}; official scoring needs one of every story."
+        )
+    tales.server.control(rules=[{"when": "tale 3!", "mode": "error-400"}])
+    run = tales.run(steps=("label",))
+    nothing_official(run, "stage2", "Story 3 has no answer for label; official scoring needs one of every story.")
+    assert not metrics_in(run)
+    overall = scores_of(run)["repaired"]["stage2"]["overall"]
+    assert (overall["stories"], overall["unreadable"]) == (6, 1), "it is missing when repaired"
+
+
+@pytest.mark.once
+def test_one_answer_that_aborts_leaves_official_figures_to_parts_without_it_alone(tales):
+    tales.server.control(rules=saying({5: TOO_LONG}))
+    run = tales.run(steps=("label",))
+    nothing_official(run, "stage2", "Story 5, label: ")
+    assert not metrics_in(run)
+    overall = scores_of(run)["repaired"]["stage2"]["overall"]
+    assert (overall["stories"], overall["unreadable"]) == (7, 0), "a long answer is read when repaired"
+    small = tales.run("second", steps=("label",), limit=4)
+    selected = leaderboard_of(run.dataset, run.answer_format, f"run:{small.uid}").entrants["stage2"]
+    shown = {one.run: one.parses for one in selected}
+    expected = scores_of(small)["official"]["stage2"]
+    for uid in (run.uid, small.uid):  # stories 1 to 4
+        assert _without_interval(shown[uid].overall("official").told) == expected["overall"]
+    assert expected["overall"]["stories"] == "4"
+    tales.server.control(rules=[])
+    whole = tales.run("second", steps=("label",))
+    shown = {one.run: one for one in leaderboard_of(run.dataset, run.answer_format, None).entrants["stage2"]}
+    assert shown[run.uid].parses.official is None and shown[run.uid].ranking["official"] is None
+    assert shown[whole.uid].parses.official and shown[whole.uid].ranking["official"].rank == 1
+    _, entries = pair_of(run.project, *(f"{one.uid}.{one.entrants.get().pk}" for one in (run, whole)))
+    assert "Story 5, label" in why_unreadable(entries["stage2"], "stage2", "official")
+    with pytest.raises(NotComparable, match="Story 5, label"):
+        compare(entries["stage2"], "stage2", "official")
+    assert compare(entries["stage2"], "stage2", "repaired").n == TALES
+
+
+@pytest.mark.once
+def test_where_every_answer_is_there_the_figures_are_equal_everywhere(tales):
+    tales.server.control(rules=[])
+    run = tales.run()
+    for group in ("stage1", "stage2"):
+        expected = scored_elsewhere(run)[group]["overall"]
+        assert everywhere(run, group) == dict.fromkeys(("leaderboard", "report", "command"), expected)
+    assert "reason" not in scores_of(run)["official"] and len(metrics_in(run)) == 6
+    for plan, group, reason in (
+        ({"steps": ("label",)}, "stage1", "No story has an answer for extract."),
+        ({"steps": ("extract",)}, "stage1", "No story has an answer for judge."),
+        ({"steps": ("label",), "answer_format": AnswerFormat.STRUCTURED}, "stage2", STRUCTURED),
+    ):
+        official = scores_of(asked := tales.run(**plan))["official"]
+        assert official[group] is None and official["reason"][group] == reason, plan
+        repaired = scores_of(asked)["repaired"]
+        assert group == "stage2" or (repaired[group], repaired["reason"][group]) == (None, reason)

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.domain.schema_files import schema_of_document
-from annotation.models import Membership, Project
+from annotation.models import Project
 from annotation.services.corpus_import import import_corpus
 from annotation.services.schemas import take_schema
 from benchmark.models import Run, RunItem
@@ -23,6 +23,7 @@ from benchmark.services.plans import RunRefused
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of, scores_of
 from benchmark.suites import registry
+from benchmark.suites.omnitom.data import GoldRow
 from benchmark.suites.omnitom.labels import SCHEMA, scheme_of
 from benchmark.suites.omnitom.parsing.answers import parse_labels
 from benchmark.suites.omnitom.parsing.values import repaired
@@ -43,10 +44,8 @@ def labels_of(story: int, row: int) -> dict[str, str]:
     return {key: values[(story + row) % len(values)] for key, values in LABELS.items()}
 
 
-ANSWER = "\n".join(
-    " | ".join(cells)
-    for cells in [("Actor", "Belief", *NAMES), *((*row, *labels_of(1, at).values()) for at, row in enumerate(ROWS))]
-).replace("Feeling 1", "**feeling 1** (mild)")
+CELLS = [("Actor", "Belief", *NAMES), *((*row, *labels_of(1, at).values()) for at, row in enumerate(ROWS))]
+ANSWER = "\n".join(map(" | ".join, CELLS)).replace("Feeling 1", "**feeling 1** (mild)")
 """Every story's rows with the labels of the first story, one of them decorated."""
 
 
@@ -92,23 +91,12 @@ def _made() -> Cast:
     return cast
 
 
-@pytest.fixture
-def page(cast, client):
-    client.force_login(cast.alice)
-
-    def get(path: str, **asked) -> str:
-        response = client.get(f"/p/own/{path}", asked)
-        assert response.status_code == 200, path
-        return written(response)
-
-    return get
-
-
 def test_the_suite_is_that_of_the_schema(run):
     assert run.suite == SUITE and registry.keys_of(SUITE) == [FIRST, SECOND]
     group = registry.group_named(SECOND)
     assert group.shares == ("overall_accuracy", *(f"acc_{key}" for key in LABELS))
     assert registry.group_suite(SECOND) == SUITE and SUITE not in registry.suites()
+    assert registry.suite_named(SUITE).gold.people == SECOND, "people stand beside models"
     assert registry.ordered_keys([SECOND, "tombench", FIRST]) == [FIRST, SECOND, "tombench"]
     assert registry.suite_for("omnitom", SCHEMA) is registry.suite_named("omnitom")
     for unknown in ("omnitom__nine__1", "tombench__eight__1", "omnitom__omnitom__1", "a__b__c"):
@@ -116,128 +104,12 @@ def test_the_suite_is_that_of_the_schema(run):
 
 
 @pytest.mark.failing_suite
-def test_a_suite_that_cannot_be_made_for_a_schema_finds_its_gold_unfit(run, monkeypatch):
-    def fails(schema):
-        raise KeyError("unforeseen")
+def test_what_cannot_ask_for_its_labels_is_refused(run, tmp_path, monkeypatch):
+    def asked(**fields):
+        with pytest.raises(RunRefused) as caught:
+            check(planned(run.dataset, [run.entrants.get(name="reader").endpoint], ["label"], **fields))
+        return str(caught.value), caught.value.field
 
-    suite = registry.suite_named("omnitom")
-    broken = registry.guarded(replace(suite, gold=replace(suite.gold, labelled_by=fails)))
-    monkeypatch.setitem(registry._suites, "omnitom", broken)
-    with pytest.raises(RunRefused, match="is labelled by eight:1; expected gold labelled by omnitom:1"):
-        check(planned(run.dataset, [run.entrants.get(name="reader").endpoint], ["label"]))
-
-
-def test_models_are_asked_for_its_labels(run):
-    text = json.dumps(RunItem.objects.filter(entrant__run=run, entrant__name="reader", step="label").first().call.body)
-    assert f"Actor | Belief | {' | '.join(NAMES)}" in text and "Social norm: Kept, Broken, None" in text
-    assert "seven" not in text and "Mental-Source" not in text and run.prompt_set == "omnitom-any-1"
-
-
-def test_answers_are_read_and_scored_by_its_labels(run):
-    """Story 1 has all labels right. Of story 4 those are whose number of labels divides three: 3 of 8 dimensions have
-    three labels."""
-    items = {
-        item.sample.number: item
-        for item in RunItem.objects.filter(entrant__run=run, entrant__name="reader", step="label")
-    }
-    assert (items[1].repaired_score, items[4].repaired_score) == (1.0, 4 / 8)
-    assert {item.official for item in items.values()} == {None} == {item.score for item in items.values()}
-    assert items[1].repaired["predicted"][0] == list(labels_of(1, 0).values())
-
-
-def test_figures_are_of_its_dimensions_and_official_ones_say_why_there_are_none(run):
-    metrics = scores_of(run)["reader"]
-    overall = metrics["repaired"][SECOND]["overall"]
-    # truth_status has two labels: right in stories 1, 3 and 5; certainty three: in stories 1 and 4; emotion ten: in
-    # story 1
-    expected = {"acc_truth_status": 3 / 6, "acc_certainty": 2 / 6, "acc_emotion": 1 / 6}
-    assert {name: overall[name] for name in expected} == pytest.approx(expected)
-    sentence = "Gold labelled by eight:1 has no official parse: the released code knows OmniToM's own dimensions alone."
-    assert metrics["official"][SECOND] is None and metrics["official"]["reason"][SECOND] == sentence
-    extracted = scores_of(run)["omniscient"]
-    assert (
-        extracted["official"]["reason"][FIRST] == sentence
-        and extracted["repaired"][FIRST]["overall"]["stories"] == STORIES
-    )
-    majority = scores_of(run)["majority"]["repaired"][SECOND]["overall"]
-    assert majority["acc_truth_status"] == 0.5 and majority["bounds"]["acc_emotion"][0] >= 1 / 6
-
-
-def test_tables_have_its_labels(run):
-    tables = tables_of(document_of(run))
-    confusion = tables[f"confusion-{_place(run)}-social-norm-repaired"]()
-    assert [row["gold"] for row in confusion.rows] == list(LABELS["social_norm"])
-    assert sum(row["total"].value for row in confusion.rows) == 2 * STORIES
-    assert {name for name in tables if name.endswith("-official")} <= {"controls-left-official"}
-    dimensions = tables["dimensions-repaired"]()
-    assert list(dict.fromkeys(row["dimension"] for row in dimensions.rows)) == list(NAMES)
-    assert "acc_emotion" in {column.key for column in tables["main-repaired"]().columns}
-
-
-def _place(run: Run) -> int:
-    entrants = [entrant.model for entrant in document_of(run).groups[SECOND]]
-    return 1 + entrants.index("reader")
-
-
-def test_its_pages_are_drawn(run, page):
-    for path in (
-        f"runs/{run.uid}/", f"runs/{run.uid}/results/", f"runs/{run.uid}/report/", "results/", "results/across/",
-        "results/differences/", "results/structure/", "runs/new/", "datasets/", "runs/", "prompts/",
-        "prompts/omnitom-any-1/",
-    ):  # fmt: skip
-        shown = page(path)
-        assert "Traceback" not in shown and "Mental-Source" not in shown, path
-    report = page(f"runs/{run.uid}/report/")
-    assert "Gold labelled by eight:1 has no official parse" in report and "Social norm" in report
-    assert "Each proposition has 8 labels of schema eight:1." in report
-    assert "table 3" not in report and "Extraction and labelling" in report and "under controls" in report.lower()
-    keys = {entrant.name: f"{run.uid}.{entrant.pk}" for entrant in run.entrants.all()}
-    compared = page("results/compare/", a=keys["reader"], b=keys["random"], group=SECOND)
-    for shown in (page("results/"), compared):
-        assert "social_n" in shown and "has no official parse" in shown
-
-
-def test_items_are_found_by_its_labels(run, page):
-    reader = run.entrants.get(name="reader").pk
-    found = page(f"runs/{run.uid}/items/", model=reader, step="label", dimension="emotion")
-    assert 'value="emotion" selected' in found and "1 of 2" not in found
-    right = page(f"runs/{run.uid}/items/", model=reader, step="label", dimension="valence", gold="Good", said="Bad")
-    assert 'aria-label="Story 3,' in right and 'aria-label="Story 4,' not in right
-    item = RunItem.objects.get(entrant=reader, step="label", sample__number=4)
-    shown = page(f"runs/{run.uid}/items/{item.pk}/")
-    assert "social_n" in shown and "Feeling 4" in shown and "Feeling 1" in shown
-    assert "has no official parse" in shown and "it stands below" not in shown
-
-
-def test_files_are_of_its_dimensions(run, cast, client):
-    client.force_login(cast.alice)
-    table = client.get(f"/p/own/runs/{run.uid}/tables/{SECOND}.csv")
-    assert table.status_code == 200 and "social_n" in b"".join(table).decode()
-    for name in ("dimensions-repaired", f"confusion-{_place(run)}-emotion-repaired", f"labels-{_place(run)}-repaired"):
-        assert client.get(f"/p/own/runs/{run.uid}/figures/{name}.svg").status_code == 200, name
-    assert client.get(f"/p/own/runs/{run.uid}/scores.csv").status_code == 200
-    entrant = run.entrants.get(name="reader").pk
-    assert client.get(f"/p/own/runs/{run.uid}/output/{entrant}.zip").status_code == 404
-    assert "OmniToM, labelled by eight:1 has no official folder." in written(
-        client.get(f"/p/own/runs/{run.uid}/results/")
-    )
-
-
-def test_commands_name_it_as_they_name_the_suite(run, cast):
-    told = io.StringIO()
-    call_command("leaderboard", project="own", suite="omnitom", json=True, stdout=told)
-    assert json.loads(told.getvalue())["suite"] == SUITE
-    told = io.StringIO()
-    call_command(
-        "run_benchmark", "--project", "own", "--suite", "omnitom", "--endpoint", "majority", "--step", "label",
-        "--wait",
-        "--json", stdout=told,
-    )  # fmt: skip
-    assert Run.objects.latest("pk").suite == SUITE
-    assert json.loads(told.getvalue())["scores"]["repaired"][SECOND]["overall"]["acc_emotion"] is not None
-
-
-def test_prompts_that_cannot_name_its_labels_are_refused(run, tmp_path):
     (tmp_path / "label-level3.txt").write_text("Label on seven dimensions.\n\n{story}\n\n{belief_table}\n\n{format}")
     (tmp_path / "label-format-text.txt").write_text("One table: {columns}")
     call_command("load_prompt_set", "ours", project="own", folder=tmp_path, stdout=io.StringIO())
@@ -245,9 +117,42 @@ def test_prompts_that_cannot_name_its_labels_are_refused(run, tmp_path):
         ("omnitom-1", "There is no prompt set 'omnitom-1'; there are omnitom-any-1, ours."),
         ("ours", "ours has no place for {labels} or {definitions} in label-level3, so that it cannot name the labels"),
     ):
-        with pytest.raises(RunRefused) as caught:
-            check(planned(run.dataset, [run.entrants.get(name="reader").endpoint], ["label"], prompt_set=name))
-        assert str(caught.value).startswith(sentence) and caught.value.field == "prompt_set"
+        told, field = asked(prompt_set=name)
+        assert told.startswith(sentence) and field == "prompt_set"
+
+    def fails(schema):
+        raise KeyError("unforeseen")
+
+    suite = registry.suite_named("omnitom")
+    broken = registry.guarded(replace(suite, gold=replace(suite.gold, labelled_by=fails)))
+    monkeypatch.setitem(registry._suites, "omnitom", broken)
+    assert "is labelled by eight:1; expected gold labelled by omnitom:1" in asked()[0]
+
+
+def test_models_are_asked_read_and_scored_by_its_labels_without_official_figures(run):
+    """Of the reader, story 1 has all labels right, story 4 those whose number of labels divides three: 4 of 8."""
+    items = RunItem.objects.filter(entrant__run=run, entrant__name="reader", step="label").select_related("call")
+    items = {item.sample.number: item for item in items}
+    text = json.dumps(items[1].call.body)
+    assert f"Actor | Belief | {' | '.join(NAMES)}" in text and "Social norm: Kept, Broken, None" in text
+    assert "seven" not in text and "Mental-Source" not in text and run.prompt_set == "omnitom-any-1"
+    assert (items[1].repaired_score, items[4].repaired_score) == (1.0, 4 / 8)
+    assert {item.official for item in items.values()} == {None} == {item.score for item in items.values()}
+    assert items[1].repaired["predicted"][0] == list(labels_of(1, 0).values())
+    scores = scores_of(run)
+    overall = scores["reader"]["repaired"][SECOND]["overall"]
+    # truth_status has two labels: right in stories 1, 3 and 5; certainty three: in stories 1 and 4; emotion ten: in
+    # story 1
+    expected = {"acc_truth_status": 3 / 6, "acc_certainty": 2 / 6, "acc_emotion": 1 / 6}
+    assert {name: overall[name] for name in expected} == pytest.approx(expected)
+    sentence = "Gold labelled by eight:1 has no official parse: the released code knows OmniToM's own dimensions alone."
+    official = scores["reader"]["official"]
+    assert official[SECOND] is None and official["reason"][SECOND] == sentence
+    extracted = scores["omniscient"]
+    assert extracted["official"]["reason"][FIRST] == sentence
+    assert extracted["repaired"][FIRST]["overall"]["stories"] == STORIES
+    majority = scores["majority"]["repaired"][SECOND]["overall"]
+    assert majority["acc_truth_status"] == 0.5 and majority["bounds"]["acc_emotion"][0] >= 1 / 6
 
 
 def test_structured_answers_too(run, cast):
@@ -259,35 +164,26 @@ def test_structured_answers_too(run, cast):
     assert set(schema["properties"]["rows"]["items"]["properties"]) == {"id", *LABELS}
 
 
-def test_people_stand_beside_models(run, cast):
-    assert (
-        registry.suite_named(SUITE).gold.people == SECOND and Membership.objects.filter(project=cast.project).exists()
-    )
-
-
-def test_labels_are_read_as_a_person_reads_them():
-    scheme = scheme_of(schema_of_document(document(), "x"))
-    for said, label in [
-        ("None", "None"), ("none", "None"), ("  KEPT. ", "Kept"), ("Social norm: broken", "Broken"),
-        ("kept (mostly)", "Kept"), ("", ""), ("n/a", ""), ("Kept or Broken", "Kept or Broken"), ("Neutral", "Neutral"),
-    ]:  # fmt: skip
-        assert repaired("social_norm", said, scheme) == label
-
-
-def test_halves_and_other_scripts():
-    kinds = {"value": "Desire/Intention", "digit": 0, "meaning": "a"}, {"value": "知觉", "digit": 1, "meaning": "b"}
-    dimension = {"key": "kind", "name": "种类", "short": "K", "question": "?", "labels": list(kinds)}
-    schema = schema_of_document(document(name="own", dimensions=[dimension], checks=[]), "x")
-    scheme = scheme_of(schema)
-    assert scheme.names == {"kind": "kind"} and not scheme.ordered
-    assert [repaired("kind", said, scheme) for said in ("intention", "desire and intention", "“知觉”")] == [
-        "Desire/Intention", "Desire/Intention", "知觉",
-    ]  # fmt: skip
-    from benchmark.suites.omnitom.data import GoldRow
-
-    gold = [GoldRow(actor, belief, ("",), "", (actor, belief)) for actor, belief in ROWS]
-    text = "Actor | Belief | Kind\nworld | The key is in the drawer | 知觉\nInes | The key is in the bag | Desire"
-    assert parse_labels(text, gold, scheme=scheme) == [("知觉",), ("Desire/Intention",)]
+def test_tables_pictures_and_files_are_of_its_dimensions(run, cast, client):
+    tables = tables_of(document_of(run))
+    place = 1 + [entrant.model for entrant in document_of(run).groups[SECOND]].index("reader")
+    confusion = tables[f"confusion-{place}-social-norm-repaired"]()
+    assert [row["gold"] for row in confusion.rows] == list(LABELS["social_norm"])
+    assert sum(row["total"].value for row in confusion.rows) == 2 * STORIES
+    assert {name for name in tables if name.endswith("-official")} <= {"controls-left-official"}
+    dimensions = tables["dimensions-repaired"]()
+    assert list(dict.fromkeys(row["dimension"] for row in dimensions.rows)) == list(NAMES)
+    assert "acc_emotion" in {column.key for column in tables["main-repaired"]().columns}
+    client.force_login(cast.alice)
+    base = f"/p/own/runs/{run.uid}"
+    table = client.get(f"{base}/tables/{SECOND}.csv")
+    assert table.status_code == 200 and "social_n" in b"".join(table).decode()
+    for name in ("dimensions-repaired", f"confusion-{place}-emotion-repaired", f"labels-{place}-repaired"):
+        assert client.get(f"{base}/figures/{name}.svg").status_code == 200, name
+    assert client.get(f"{base}/scores.csv").status_code == 200
+    assert client.get(f"{base}/output/{run.entrants.get(name='reader').pk}.zip").status_code == 404
+    no_folder = "OmniToM, labelled by eight:1 has no official folder."
+    assert no_folder in written(client.get(f"{base}/results/"))
 
 
 def test_rows_of_papers_are_entered_for_its_dimensions_and_stand_in_tables_and_pictures(run, cast, client):
@@ -300,6 +196,71 @@ def test_rows_of_papers_are_entered_for_its_dimensions_and_stand_in_tables_and_p
     document = document_of(run)
     [entered] = tables_of(document)[SECOND]().entered
     assert entered.cells[f"repaired_{score}"] == "0.775"
-    [reference] = plots_of(document)[f"leaderboard-{SECOND}"].framed().frame.references
+    picture = plots_of(document)[f"leaderboard-{SECOND}"]
+    [reference] = picture.framed().frame.references
     assert (reference.model, reference.values[score]) == ("Human", 0.775)
-    assert b"Ours, table 1" in plots_of(document)[f"leaderboard-{SECOND}"].draw(format="svg")
+    assert b"Ours, table 1" in picture.draw(format="svg")
+
+
+def test_its_pages_and_items_are_of_its_labels(run, cast, client):
+    client.force_login(cast.alice)
+
+    def page(path: str, **asked) -> str:
+        response = client.get(f"/p/own/{path}", asked)
+        assert response.status_code == 200, path
+        return written(response)
+
+    own = f"runs/{run.uid}/"
+    for path in (
+        own, f"{own}results/", f"{own}report/", "results/", "results/across/", "results/differences/",
+        "results/structure/", "runs/new/", "datasets/", "runs/", "prompts/", "prompts/omnitom-any-1/",
+    ):  # fmt: skip
+        assert "Mental-Source" not in page(path), path
+    report = page(f"{own}report/")
+    assert "Gold labelled by eight:1 has no official parse" in report and "Social norm" in report
+    assert "Each proposition has 8 labels of schema eight:1." in report
+    assert "table 3" not in report and "Extraction and labelling" in report and "under controls" in report.lower()
+    keys = {entrant.name: entrant.pk for entrant in run.entrants.all()}
+    a, b = (f"{run.uid}.{keys[name]}" for name in ("reader", "random"))
+    for shown in (page("results/"), page("results/compare/", a=a, b=b, group=SECOND)):
+        assert "social_n" in shown and "has no official parse" in shown
+    chosen = {"model": keys["reader"], "step": "label"}
+    found = page(f"{own}items/", **chosen, dimension="emotion")
+    assert 'value="emotion" selected' in found and "1 of 2" not in found
+    right = page(f"{own}items/", **chosen, dimension="valence", gold="Good", said="Bad")
+    assert 'aria-label="Story 3,' in right and 'aria-label="Story 4,' not in right
+    item = RunItem.objects.get(entrant=keys["reader"], step="label", sample__number=4)
+    shown = page(f"{own}items/{item.pk}/")
+    assert "social_n" in shown and "Feeling 4" in shown and "Feeling 1" in shown
+    assert "has no official parse" in shown and "it stands below" not in shown
+
+
+def test_commands_name_it_as_they_name_the_suite(run, cast):
+    def told(*command: str) -> dict:
+        out = io.StringIO()
+        call_command(*command, "--project", "own", "--suite", "omnitom", "--json", stdout=out)
+        return json.loads(out.getvalue())
+
+    assert told("leaderboard")["suite"] == SUITE
+    scores = told("run_benchmark", "--endpoint", "majority", "--step", "label", "--wait")["scores"]
+    assert Run.objects.latest("pk").suite == SUITE
+    assert scores["repaired"][SECOND]["overall"]["acc_emotion"] is not None
+
+
+def test_labels_are_read_as_a_person_reads_them():
+    scheme = scheme_of(schema_of_document(document(), "x"))
+    for said, label in [
+        ("None", "None"), ("none", "None"), ("  KEPT. ", "Kept"), ("Social norm: broken", "Broken"),
+        ("kept (mostly)", "Kept"), ("", ""), ("n/a", ""), ("Kept or Broken", "Kept or Broken"), ("Neutral", "Neutral"),
+    ]:  # fmt: skip
+        assert repaired("social_norm", said, scheme) == label
+    # halves and other scripts
+    kinds = {"value": "Desire/Intention", "digit": 0, "meaning": "a"}, {"value": "知觉", "digit": 1, "meaning": "b"}
+    dimension = {"key": "kind", "name": "种类", "short": "K", "question": "?", "labels": list(kinds)}
+    scheme = scheme_of(schema_of_document(document(name="own", dimensions=[dimension], checks=[]), "x"))
+    assert scheme.names == {"kind": "kind"} and not scheme.ordered
+    halves = [repaired("kind", said, scheme) for said in ("intention", "desire and intention", "“知觉”")]
+    assert halves == ["Desire/Intention", "Desire/Intention", "知觉"]
+    gold = [GoldRow(actor, belief, ("",), "", (actor, belief)) for actor, belief in ROWS]
+    text = "Actor | Belief | Kind\nworld | The key is in the drawer | 知觉\nInes | The key is in the bag | Desire"
+    assert parse_labels(text, gold, scheme=scheme) == [("知觉",), ("Desire/Intention",)]

@@ -45,13 +45,6 @@ def world(tmp_path, client):
     return held
 
 
-@pytest.fixture
-def impatient(monkeypatch):
-    """Pages wait for nothing until it is called."""
-    monkeypatch.setattr(keeper, "WAIT_SECONDS", 0)
-    return lambda: monkeypatch.setattr(keeper, "WAIT_SECONDS", PATIENCE)
-
-
 def address(world, name: str) -> str:
     place = {"slug": world.dataset.project.slug, "uid": world.run.uid}
     first, second = (world.entrant(model) for model in ("majority", "random"))
@@ -63,52 +56,49 @@ def _text(client, url: str, **headers: str) -> str:
     return client.get(url, headers=headers).content.decode()
 
 
-def test_every_page_of_results_says_that_it_is_computed_and_comes(world, client, impatient, monkeypatch):
-    computed = reports._computed
-    monkeypatch.setattr(reports, "in_time", lambda key, compute: _refused())
-    said = {name for name in PAGES if COMPUTING in _text(client, address(world, name))}
+def _refused():
+    raise keeper.BeingComputed
+
+
+def test_every_page_of_results_says_that_it_is_computed_and_comes(world, client, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(reports, "in_time", lambda key, compute: _refused())
+        patch.setattr(keeper, "WAIT_SECONDS", 0)
+        said = {name for name in PAGES if COMPUTING in _text(client, address(world, name))}
     of_results = (
         "across", "compare", "differences", "flips", "gold_kinds", "items_apart", "leaderboard", "run_report",
         "structure",
     )  # fmt: skip
     assert said >= {*(f"benchmark:{name}" for name in of_results), "judge:run_judges"}
-    monkeypatch.undo()
-    assert reports._computed is computed
     for name in ("benchmark:leaderboard", "benchmark:compare"):
         page = _text(client, address(world, name))
         assert "majority" in page and COMPUTING not in page
 
 
-def _refused():
-    raise keeper.BeingComputed
-
-
-@pytest.mark.parametrize(
-    ("name", "module", "computes"),
-    [
+def test_what_a_page_keeps_beside_the_reports_is_waited_for_too(world, client, monkeypatch):
+    for name, module, computes in (
         ("benchmark:compare", comparisons, "_compare"),
         ("benchmark:flips", flips, "_counts"),
         ("benchmark:gold_kinds", gold_kinds, "_gold_metrics"),
         ("benchmark:items_apart", item_statistics, "_fitted"),
         ("benchmark:leaderboard", leaderboards, "_compare"),
-    ],
-)
-def test_what_a_page_keeps_beside_the_reports_is_waited_for_too(world, client, monkeypatch, name, module, computes):
-    url, made, compute = address(world, name), [], getattr(module, computes)
+    ):
+        url, made, compute = address(world, name), [], getattr(module, computes)
 
-    def slowly(*args, **kwargs):
-        made.append(name)
-        Event().wait(0.3)
-        return compute(*args, **kwargs)
+        def slowly(*args, name=name, made=made, compute=compute, **kwargs):
+            made.append(name)
+            Event().wait(0.3)
+            return compute(*args, **kwargs)
 
-    _text(client, url)
-    cache.clear()  # as after its time
-    monkeypatch.setattr(module, computes, slowly)
-    monkeypatch.setattr(keeper, "WAIT_SECONDS", 0)
-    assert COMPUTING in _text(client, url)
-    monkeypatch.setattr(keeper, "WAIT_SECONDS", PATIENCE)
-    assert [COMPUTING in _text(client, url) for _ in range(2)] == [False, False]
-    assert made == [name], "it is computed once"
+        _text(client, url)
+        cache.clear()  # as after its time
+        with monkeypatch.context() as patch:
+            patch.setattr(module, computes, slowly)
+            patch.setattr(keeper, "WAIT_SECONDS", 0)
+            assert COMPUTING in _text(client, url), name
+            patch.setattr(keeper, "WAIT_SECONDS", PATIENCE)
+            assert [COMPUTING in _text(client, url) for _ in range(2)] == [False, False], name
+        assert made == [name], "it is computed once"
 
 
 def test_of_readers_who_wait_together_one_computes(world, monkeypatch):
@@ -123,7 +113,7 @@ def test_of_readers_who_wait_together_one_computes(world, monkeypatch):
 
 
 def test_what_judges_said_is_counted_once_and_anew_with_the_figures(world, client, monkeypatch):
-    url, runs = address(world, "judge:run_judges"), judged_beside(world.run)
+    runs = judged_beside(world.run)
     rows = rows_of_judges(runs)
     assert rows[0]["model"] == "omniscient" and rows[0]["rows"]
 
@@ -131,18 +121,18 @@ def test_what_judges_said_is_counted_once_and_anew_with_the_figures(world, clien
         raise AssertionError("all judgements are read")
 
     monkeypatch.setattr(judges_beside, "judgements_of", read)
-    assert rows_of_judges(runs) == rows and "lexical-judge" in _text(client, url)
+    assert rows_of_judges(runs) == rows and "lexical-judge" in _text(client, address(world, "judge:run_judges"))
     forget_report(world.run)
     with pytest.raises(AssertionError, match="all judgements are read"):
         rows_of_judges(runs)
 
 
-def test_parts_of_pages_files_and_commands_take_their_time(world, client, impatient):
-    slug, uid = world.dataset.project.slug, world.run.uid
-    part = reverse("benchmark:run_results", args=[slug, uid])
-    assert "majority" in _text(client, part, **{"HX-Request": "true"})
+def test_parts_of_pages_files_and_commands_take_their_time(world, client, monkeypatch):
+    monkeypatch.setattr(keeper, "WAIT_SECONDS", 0)
+    at = [world.dataset.project.slug, world.run.uid]
+    assert "majority" in _text(client, reverse("benchmark:run_results", args=at), **{"HX-Request": "true"})
     forget_report(world.run)
-    file = client.get(reverse("benchmark:run_table", args=[slug, uid, "stage2", "csv"]))
+    file = client.get(reverse("benchmark:run_table", args=[*at, "stage2", "csv"]))
     assert file.status_code == 200 and "majority" in file.content.decode()
     forget_report(world.run)
     assert reports_of([world.run])[world.run.pk].stories

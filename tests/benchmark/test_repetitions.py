@@ -54,12 +54,8 @@ def _with_run() -> Cast:
     dataset = published(cast, partial(new_story, cast), count=6)
     held = baselines()
     models = [held["random"], held["majority"], held["omniscient"]]
-    plan = {
-        "steps": ["extract", "judge", "label"],
-        "judge": held["lexical-judge"],
-        "repetitions": TURNS,
-        "temperature": 0.7,
-    }
+    plan = {"steps": ["extract", "judge", "label"], "judge": held["lexical-judge"]}
+    plan |= {"repetitions": TURNS, "temperature": 0.7}
     report_of(work_off(started(cast, dataset, models, **plan)))
     return cast
 
@@ -73,20 +69,15 @@ def scores(run: Run, model: str, step: str) -> dict[int, list[float]]:
     return found
 
 
-def test_each_repetition_is_a_call_of_its_own(run):
+def test_each_repetition_is_a_call_of_its_own_and_figures_are_means_with_their_spread(run):
     places = RunItem.objects.filter(entrant__run=run)
     assert places.filter(step="label").count() == 2 * TURNS * 6 and places.filter(step="judge").count() == TURNS * 6
     assert not places.filter(call=None).exists()
     label = places.filter(step="label", entrant__name="random")
     assert len(set(label.values_list("sample", "call"))) == TURNS * 6  # stories with the same rows share their call
     assert set(label.values_list("call__sample", flat=True)) == set(range(TURNS))
-
-
-@pytest.mark.once
-def test_figures_are_means_over_repetitions_with_their_spread(run):
     rows = {row.name: row.groups for row in report_of(run).entrants}
-    by_turn = scores(run, "random", "label")
-    means = [mean(held) for held in by_turn.values()]
+    means = [mean(held) for held in scores(run, "random", "label").values()]
     metrics = rows["random"]["stage2"]
     assert metrics.parses.overall("repaired").value_of("overall_accuracy") == pytest.approx(mean(means))
     official = metrics.parses.overall("official").number_of("overall_accuracy")
@@ -94,14 +85,13 @@ def test_figures_are_means_over_repetitions_with_their_spread(run):
     spread = metrics.analysed("repaired").kept["repetitions"]
     assert spread["spread"] == pytest.approx(stdev(means)) and spread["spread"] > 0
     assert (spread["lowest"], spread["highest"]) == pytest.approx((min(means), max(means)))
+    # of six stories, labelled at random, no table is the same twice, whatever scores are
+    assert spread["same_answer"] == 0 and [flipped for _, _, flipped in spread["stories"]] == [1] * 6
     same = rows["majority"]["stage2"].analysed("repaired").kept["repetitions"]
     assert (same["spread"], same["same_answer"], same["repetitions"]) == (0.0, 1.0, TURNS)
-    random = rows["random"]["stage2"].analysed("repaired").kept["repetitions"]
-    # of six stories, labelled at random, no table is the same twice, whatever scores are
-    assert random["same_answer"] == 0 and [flipped for _, _, flipped in random["stories"]] == [1] * 6
-    judged = rows["omniscient"]["stage1"]
     means = [mean(held) for held in scores(run, "omniscient", "judge").values()]
-    assert judged.parses.overall("repaired").value_of("f1") == pytest.approx(mean(means))
+    judged = rows["omniscient"]["stage1"].parses.overall("repaired")
+    assert judged.value_of("f1") == pytest.approx(mean(means))
 
 
 @pytest.mark.once
@@ -119,9 +109,14 @@ def test_pages_tables_and_files_say_it(run, client, cast):
     told = io.StringIO()
     call_command("leaderboard", project=cast.project.slug, json=True, stdout=told)
     assert json.loads(told.getvalue())["groups"]["stage2"]
+    for count in (0, 101):
+        with pytest.raises(RunRefused, match="expected 1 to 100"):
+            check(planned(run.dataset, [run.judge], ["label"], repetitions=count))
+    with pytest.raises(RunRefused, match="expected 0 to 2"):
+        check(planned(run.dataset, plan_of(run).endpoints, ["label"], temperature=3.0))
 
 
-def test_again_nothing_is_asked_and_the_estimate_knows_it(run, cast):
+def test_again_nothing_is_asked_and_another_judge_judges_every_repetition(run, cast):
     plan = plan_of(run)
     stories = check(plan)
     parts = parts_of(plan, stories)
@@ -130,9 +125,6 @@ def test_again_nothing_is_asked_and_the_estimate_knows_it(run, cast):
     again = work_off(run_again(by=cast.alice, run=run, now=timezone.now()))
     assert not again.job.items.filter(made=True).exists()
     assert report_of(again).entrants[0].groups["stage2"] == report_of(run).entrants[0].groups["stage2"]
-
-
-def test_another_judge_judges_every_repetition(run, cast):
     [plan] = judging_plans(run, judges=[run.judge], options={"shots": 0})
     assert estimate(plan).total.calls == TURNS * 6
     made = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
@@ -150,20 +142,18 @@ def test_what_a_model_refused_in_one_repetition_is_not_lost_outside():
 
 
 @pytest.mark.once
-def test_how_often_has_bounds(run, cast):
-    for count in (0, 101):
-        with pytest.raises(RunRefused, match="expected 1 to 100"):
-            check(planned(run.dataset, [run.judge], ["label"], repetitions=count))
-    with pytest.raises(RunRefused, match="expected 0 to 2"):
-        check(planned(run.dataset, plan_of(run).endpoints, ["label"], temperature=3.0))
-
-
-def assert_prompts_split(run: Run, other: Run) -> None:
+def test_the_variance_is_split_between_stories_prompts_and_repetitions(run, cast):
     """The page of the run says the same of a model that read both prompts, of those runs alone that differ in nothing
     else."""
+    rows = {row["model"]: row for row in tables_of(document_of(run))["repetitions-stage2-repaired"]().rows}
+    assert sum(rows["random"][key].value for key in ("of_samples", "of_repetitions")) == pytest.approx(1)
+    assert rows["majority"]["of_samples"].value is None
+    chosen = {"steps": ["label"], "judge": None, "level": 1, "title": "Level 1"}
+    plan = changed(plan_of(run), **chosen, endpoints=plan_of(run).endpoints[:2])
+    other = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
     place = run.entrants.get(name="random").pk
-    model = SimpleNamespace(kind="model", entrant=place, model="random")
-    assert prompt_splits(run, {"stage2": [SimpleNamespace(kind="baseline", entrant=place, model="random")]}) == {}
+    model, baseline = (SimpleNamespace(kind=kind, entrant=place, model="random") for kind in ("model", "baseline"))
+    assert prompt_splits(run, {"stage2": [baseline]}) == {}
     found = prompt_splits(run, {"stage2": [model]})
     [row] = found["stage2"]
     assert len(row["prompts"]) == 2 and row["n"] == 2 * TURNS * 6
@@ -178,19 +168,7 @@ def assert_prompts_split(run: Run, other: Run) -> None:
     Run.objects.filter(pk=other.pk).update(params=other.params | {"temperature": 0.1})
     assert prompt_splits(run, {"stage2": [model]}) == {}
     Run.objects.filter(pk=other.pk).update(params=other.params)
-    RunItem.objects.filter(entrant__run=other, step="label", repetition=0, sample__position=0).update(
-        unreadable="it cannot be read"
-    )
+    labels = RunItem.objects.filter(entrant__run=other, step="label")
+    labels.filter(repetition=0, sample__position=0).update(unreadable="it cannot be read")
     forget_report(other)
     assert prompt_splits(run, {"stage2": [model]})["stage2"][0]["samples"] == 5
-
-
-@pytest.mark.once
-def test_the_variance_is_split_between_stories_prompts_and_repetitions(run, cast):
-    rows = {row["model"]: row for row in tables_of(document_of(run))["repetitions-stage2-repaired"]().rows}
-    assert sum(rows["random"][key].value for key in ("of_samples", "of_repetitions")) == pytest.approx(1)
-    assert rows["majority"]["of_samples"].value is None
-    plan = changed(
-        plan_of(run), steps=["label"], judge=None, level=1, title="Level 1", endpoints=plan_of(run).endpoints[:2]
-    )
-    assert_prompts_split(run, work_off(start_run(by=cast.alice, plan=plan, now=timezone.now())))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
+from statistics import fmean, variance
 from types import SimpleNamespace
 
 import pytest
@@ -10,19 +12,21 @@ from django.utils import timezone
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.models import Dataset, RunItem
+from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate
 from benchmark.services.launches import start_run
 from benchmark.services.plans import Plan
 from benchmark.suites import registry
+from benchmark.suites.contract import Results
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.guards import guarded
-from benchmark.suites.measuring import SampleResult, measured_sets
+from benchmark.suites.measuring import SampleResult, measured_samples, measured_sets
 from benchmark.suites.questions import Entered, Outcome, Sample, Step
 from benchmark.suites.settings import Settings
 from core.plain import plain
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.tiny.suite import SUITE
-from tests.benchmark.tiny_copies import SUMS, imported
+from tests.benchmark.tiny_copies import SUMS, cast_with_sums
 from workers.models import Call
 
 GROUP = MetricGroup(
@@ -40,10 +44,6 @@ def scored(sample: Sample, outcomes) -> SampleResult:
         return SampleResult(None, StoryScore("", {"right": 0.0}, {"right": 1.0}, None, "lost"), "it is lost")
     share = {"right": min(values)}
     return SampleResult(share, StoryScore("", share, share, share))
-
-
-def is_short(sample: Sample) -> bool:
-    return sample.key.endswith(("0", "1"))
 
 
 def sets_of(answers: dict[str, list[float | str]], asked=None, **how):
@@ -70,22 +70,43 @@ def sets_of(answers: dict[str, list[float | str]], asked=None, **how):
     return metrics.parses.told | plain(metrics) | plain(metrics.levels), plain(measured.by_sample)
 
 
-def test_a_set_is_right_by_majority_where_each_of_its_samples_is(monkeypatch):
+@pytest.fixture(autouse=True)
+def _groups(tiny, monkeypatch):
+    monkeypatch.setitem(registry._groups, "tiny", GROUP)
+
+
+def test_a_set_is_right_where_all_of_it_is():
+    # a: both right; b: one wrong; c: both wrong → 1 of 3
+    metrics, by_sample = sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0], "c": [0.0, 0.0]})
+    assert metrics["repaired"]["overall"]["right"] == pytest.approx(1 / 3)
+    assert float(metrics["official"]["overall"]["right"]) == pytest.approx(1 / 3, abs=1e-6)
+    assert by_sample["repaired"]["stories"] == [10, 20, 30] and by_sample["repaired"]["values"]["right"] == [1, 0, 0]
+    # one that was asked in part has no figure unless the rest does not count
+    answers = {"a": [1.0, 1.0, 0.0], "b": [1.0, 1.0, 1.0]}
+    for how, stories in (({}, [20]), ({"counts": lambda sample: sample.key.endswith(("0", "1"))}, [10, 20])):
+        metrics, by_sample = sets_of(answers, asked={"a0", "a1", "b0", "b1", "b2"}, **how)
+        assert by_sample["repaired"]["stories"] == stories and metrics["repaired"]["overall"]["right"] == 1.0
+
+
+def test_a_wrong_answer_settles_a_set_and_a_missing_one_leaves_it_open():
+    # a: one lost, the other wrong → wrong; b: one lost, the other right → open; c: right. Estimate 1 of 2, bounds 1/3
+    # and 2/3
+    metrics, _ = sets_of({"a": [MISSING, 0.0], "b": [MISSING, 1.0], "c": [1.0, 1.0]})
+    overall = metrics["repaired"]["overall"]
+    assert (overall["stories"], overall["right"], overall["unreadable"]) == (2, 0.5, 1)
+    assert overall["bounds"]["right"] == pytest.approx([1 / 3, 2 / 3])
+    assert metrics["official"] is None and metrics["reason"] == "Sample 10: it is lost."
+
+
+def test_a_set_is_right_by_majority_or_chance_where_each_of_its_samples_is():
+    answers = {"a": [1.0, 1.0], "b": [1.0, 0.0, 1.0]}
     # a: both right; b: the third is not; the mean of 1 and 0
-    monkeypatch.setattr(
-        f"{__name__}.GROUP", replace(GROUP, majority=lambda sample, resources: float(sample.key != "b2"))
-    )
-    assert sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0, 1.0]})[0]["majority"] == {"value": 0.5, "n": 2}
-
-
-def test_a_set_is_right_by_chance_where_each_of_its_samples_is(monkeypatch):
+    metrics, _ = sets_of(answers, majority=lambda sample, resources: float(sample.key != "b2"))
+    assert metrics["majority"] == {"value": 0.5, "n": 2}
     # a set of two and one of three, each sample right with 1/2: (1/4 + 1/8) / 2
-    group = replace(GROUP, chance=lambda sample: 0.5)
-    monkeypatch.setattr(f"{__name__}.GROUP", group)
-    metrics, _ = sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0, 1.0]})
+    metrics, _ = sets_of(answers, chance=lambda sample: 0.5)
     assert metrics["chance"] == {"value": (0.25 + 0.125) / 2, "n": 2}
-    monkeypatch.setattr(f"{__name__}.GROUP", replace(GROUP, chance=lambda sample: None if sample.key == "b1" else 0.5))
-    assert sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0]})[0]["chance"] is None
+    assert sets_of(answers, chance=lambda sample: None if sample.key == "b1" else 0.5)[0]["chance"] is None
 
 
 def test_a_set_says_what_all_of_its_answers_say():
@@ -100,50 +121,19 @@ def test_a_set_says_what_all_of_its_answers_say():
     assert sets_of({"a": [0.0, 1.0], "b": [1.0, 1.0]})[1]["repaired"]["said"] == [["0"], ["1"]]
 
 
-@pytest.fixture(autouse=True)
-def _groups(tiny, monkeypatch):
-    monkeypatch.setitem(registry._groups, "tiny", GROUP)
-
-
-def test_a_set_is_right_where_all_of_it_is():
-    # a: both right; b: one wrong; c: both wrong → 1 of 3
-    metrics, by_sample = sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0], "c": [0.0, 0.0]})
-    assert metrics["repaired"]["overall"]["right"] == pytest.approx(1 / 3)
-    assert float(metrics["official"]["overall"]["right"]) == pytest.approx(1 / 3, abs=1e-6)
-    assert by_sample["repaired"]["stories"] == [10, 20, 30] and by_sample["repaired"]["values"]["right"] == [1, 0, 0]
-
-
-def test_a_wrong_answer_settles_a_set_and_a_missing_one_leaves_it_open():
-    # a: one lost, the other wrong → wrong; b: one lost, the other right → open; c: right. Estimate 1 of 2, bounds 1/3
-    # and 2/3
-    metrics, _ = sets_of({"a": [MISSING, 0.0], "b": [MISSING, 1.0], "c": [1.0, 1.0]})
-    overall = metrics["repaired"]["overall"]
-    assert (overall["stories"], overall["right"], overall["unreadable"]) == (2, 0.5, 1)
-    assert overall["bounds"]["right"] == pytest.approx([1 / 3, 2 / 3])
-    assert metrics["official"] is None and metrics["reason"] == "Sample 10: it is lost."
-
-
-def test_a_set_that_was_asked_in_part_has_no_figure_unless_the_rest_does_not_count():
-    answers = {"a": [1.0, 1.0, 0.0], "b": [1.0, 1.0, 1.0]}
-    metrics, by_sample = sets_of(answers, asked={"a0", "a1", "b0", "b1", "b2"})
-    assert by_sample["repaired"]["stories"] == [20] and metrics["repaired"]["overall"]["right"] == 1.0
-    metrics, by_sample = sets_of(answers, asked={"a0", "a1", "b0", "b1", "b2"}, counts=is_short)
-    assert by_sample["repaired"]["stories"] == [10, 20] and metrics["repaired"]["overall"]["right"] == 1.0
-
-
 def _as_repeating(call):
     return lambda of, *more: call(replace(of, step="repeat") if of.step == "again" else of, *more)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_step_waits_for_all_answers_that_it_needs_and_equal_questions_are_one_call(monkeypatch, client, cast):
-    client.force_login(cast.alice)
-    imported(client, cast)
+def test_equal_questions_of_several_steps_or_samples_are_one_call_in_the_estimate_and_in_the_run(monkeypatch):
+    """A step waits for all answers that it needs."""
+    cast = cast_with_sums()
+    models = [make_endpoint("adder", provider="baseline", model="adder")]
     repeat, adding = SUITE.steps
     steps = (repeat, Step("again", "Repeating again", task="tiny-repeat"), replace(adding, needs=("repeat", "again")))
     own = {name: _as_repeating(getattr(SUITE, name)) for name in ("request", "parse", "expected")}
     monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, steps=steps, **own)))
-    models = [make_endpoint("adder", provider="baseline", model="adder")]
     plan = Plan(Dataset.objects.get(), models, ["repeat", "again", "sum"], suite="tiny", max_tokens=20)
     lines = {line.step: (line.calls, line.shared) for line in estimate(plan).lines}
     assert lines == {"repeat": (len(SUMS), 0), "again": (0, len(SUMS)), "sum": (len(SUMS), 0)}
@@ -152,20 +142,53 @@ def test_a_step_waits_for_all_answers_that_it_needs_and_equal_questions_are_one_
     assert (run.job.state, answered.count(), Call.objects.count()) == ("finished", 3 * len(SUMS), 2 * len(SUMS))
     assert RunItem.objects.filter(step="sum", repaired_score=1.0).count() == len(SUMS)
 
-
-@pytest.mark.django_db(transaction=True)
-def test_a_question_about_what_samples_share_is_one_call_in_the_estimate_and_in_the_run(monkeypatch, client, cast):
-    client.force_login(cast.alice)
-    imported(client, cast)
-
     def request(question):
         shared = replace(question.sample, content={"text": question.sample.cluster})
         return SUITE.request(replace(question, sample=shared) if question.step == "repeat" else question)
 
     monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, request=request)))
-    models = [make_endpoint("adder", provider="baseline", model="adder")]
-    plan = Plan(Dataset.objects.get(), models, ["repeat"], suite="tiny", max_tokens=20, repetitions=2)
+    plan = replace(plan, steps=["repeat"], repetitions=2)
     assert [line.calls for line in estimate(plan).lines] == [len(SUMS)]  # two samples a cluster, each asked twice
     run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
     assert RunItem.objects.filter(entrant__run=run, call__isnull=False).count() == 2 * len(SUMS)
-    assert Call.objects.count() == len(SUMS)
+    assert Call.objects.count() == 3 * len(SUMS)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_variance_of_each_score_of_the_same_answers_lies_between_its_own_units(monkeypatch):
+    """Sums one by one, and as sets of those with the same first digit, each asked twice."""
+    cast, single = cast_with_sums(), replace(GROUP, key="sums", score_title="Sums")
+    dataset = Dataset.objects.get()
+    for sample in dataset.samples.all():
+        dataset.samples.filter(pk=sample.pk).update(group=sample.content["text"][0])
+    measures = {"tiny": (measured_sets, GROUP, {"of_all": False}), "sums": (measured_samples, single, {})}
+
+    def measure(entered: Entered):
+        return {key: make(entered, group, scored, **how) for key, (make, group, how) in measures.items()}
+
+    monkeypatch.setitem(registry._groups, "sums", single)
+    suite = replace(SUITE, groups=(GROUP, single), measure=measure, results=Results())
+    monkeypatch.setitem(registry._suites, "tiny", guarded(suite))
+    model = make_endpoint("adder", provider="baseline", model="adder")
+    plan = Plan(dataset, [model], ["repeat", "sum"], suite="tiny", max_tokens=20, repetitions=2)
+    run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
+    by_set: dict[str, list[list[float]]] = {}
+    for sample in dataset.samples.all():  # one of three errs each time, others now and then
+        draw = Random(sample.key)
+        turns = [float(sample.number % 3 > 0 and draw.random() < 0.8) for _ in range(2)]
+        for turn, right in enumerate(turns):
+            run_item = RunItem.objects.filter(entrant__run=run, step="sum", sample=sample, repetition=turn)
+            run_item.update(repaired={"right": right})
+        by_set.setdefault(sample.group, []).append(turns)
+    tables, shares = tables_of(document_of(run)), []
+    for key, units in (
+        ("tiny", [[*map(min, zip(*turns, strict=True))] for turns in by_set.values()]),
+        ("sums", [turns for of_set in by_set.values() for turns in of_set]),
+    ):
+        within = fmean(map(variance, units))
+        between = (2 * variance([fmean(turns) for turns in units]) - within) / 2
+        [row] = tables[f"repetitions-{key}-repaired"]().rows
+        shares.append(row["of_samples"].value)
+        assert shares[-1] == pytest.approx(between / (between + within)), key
+        assert row["of_repetitions"].value == pytest.approx(1 - shares[-1])
+    assert shares[0] != shares[1]
