@@ -16,11 +16,10 @@ from benchmark.suites.items import ReadLine, lines_of
 from benchmark.suites.questions import Columns, ItemView, Question, Sample
 from benchmark.suites.registry import suites
 from benchmark.suites.settings import Settings
-from tests.benchmark.results_world import HOSTILE, MUTE, STORIES, ResultsWorld, results_world
+from tests.benchmark.results_world import HOSTILE, MUTE, STORIES
 
 
 # --- the rule
-# -----------------------------------------------------------------------------------------------------------------
 def test_lines_of_two_answers_stand_beside_each_other():
     first = [
         ReadLine("it rains", "order", "1", "1", "1", right=True, officially_right=True),
@@ -32,19 +31,14 @@ def test_lines_of_two_answers_stand_beside_each_other():
         ReadLine("it rains", "order", "1", "1", "2", right=False, officially_right=True),
     ]
     rows = paired([first, second])
-    assert [(row["about"], row["part"]) for row in rows] == [
-        ("it rains", "order"),
-        ("it rains", "truth"),
-        ("only here", ""),
-    ]
+    abouts = [("it rains", "order"), ("it rains", "truth"), ("only here", "")]
+    assert [(row["about"], row["part"]) for row in rows] == abouts
     # order: 1 against 2; truth: the repaired parses agree and the official ones do not; what one side lacks
     # altogether has no parse on either
     assert [row["differs"] for row in rows] == [True, True, False]
     assert [[cell["right"] for cell in row["cells"]] for row in rows] == [[True, False], [False, False], [None, None]]
     assert [cell["apart"] for cell in rows[1]["cells"]] == [True, False]
-
-
-def test_a_mark_is_what_the_score_says_and_never_that_words_are_equal():
+    # a mark is what the score says and never that words are equal
     same = ReadLine("choice", gold="(b) the shed", official="(b) the shed", repaired="(b) the shed")
     [row] = paired([[replace(same, right=True, officially_right=True)], [same]])
     assert [cell["right"] for cell in row["cells"]] == [True, None] and row["differs"]
@@ -52,26 +46,25 @@ def test_a_mark_is_what_the_score_says_and_never_that_words_are_equal():
     scored_otherwise = replace(same, right=True, officially_right=False)
     [row] = paired([[scored_otherwise], [replace(scored_otherwise, note="small print")]])
     assert all(cell["apart"] for cell in row["cells"]) and not row["differs"], "a note is not compared"
+    # stories follow each other past closed ones
+    pair = [SimpleNamespace(numbers=numbers) for numbers in ([1, 2, 3, 5], [1, 3, 4, 5])]
+    assert numbers_around(pair, 3, {5}) == (1, None)
 
 
-def _view(gold: dict, official: dict | None, repaired: dict | None) -> ItemView:
-    sample = Sample(number=1, key="1", cluster="1", category="c", content={}, gold=gold)
-    return ItemView(Question(sample, "answer", Settings(), None), "text", official, repaired)
+def test_a_category_that_is_all_that_counts_is_not_tested_twice():
+    def side(values: list[float | None]) -> Columns:
+        return Columns([1, 2, 3, 4], ["Fact", "List", "List", "List"], {"accuracy": values})
 
-
-def test_a_suite_without_lines_of_its_own_has_gold_and_readings_without_a_mark():
-    gold = {"right": ["the shed", "a shed"], "rows": [{"a": 1}]}
-    lines = lines_of(_view(gold, {"right": True, "score": {"f1": 0.5}}, {"right": False, "score": {"f1": 1}}))
-    assert lines == [
-        ReadLine("Gold: right", gold="the shed, a shed"),
-        ReadLine("Gold: rows, 1, a", gold="1"),
-        ReadLine("Read: right", official="yes", repaired="no"),
-        ReadLine("Read: score, f1", official="0.5", repaired="1"),
-    ]
+    sides = [side([None, 1.0, 0.0, 1.0]), side([None, 0.0, 0.0, None])]
+    categories = dict(zip(sides[0].stories, sides[0].categories, strict=True))
+    rows = comparisons._rows(sides, categories, "fantom-questions")
+    assert [(row.what, row.n, row.category) for row in rows] == [("Accuracy", 2, "")]
+    # what counts for neither is not listed, what counts for one has no difference
+    listed = comparisons._stories(sides, categories, "fantom-questions")
+    assert [(row.number, row.difference) for row in listed] == [(2, 1.0), (3, 0.0), (4, None)]
 
 
 # --- what each suite says
-# -------------------------------------------------------------------------------------------------------
 def _conversation(kind: str, gold: dict, options: tuple[str, ...] = (), topic: str = "") -> tuple[dict, dict]:
     content = {
         "kind": kind, "topic": topic, "options": list(options), "names": ["Ada", "Bo"], "conversation": "Ada: Hi",
@@ -144,42 +137,24 @@ def test_of_perceivers_every_sentence_that_is_scored_has_its_mark():
     assert sum(bool(line.right) for line in lines) / len(lines) == parsed.repaired_score
 
 
-def test_every_suite_has_lines_of_its_own():
+def test_suites_have_lines_of_their_own_and_another_has_gold_and_readings_without_a_mark():
     assert len(suites()) > 5 and all(suite.items.lines.__wrapped__ is not lines_of for suite in suites().values())
-
-
-def test_stories_follow_each_other_past_closed_ones():
-    pair = [SimpleNamespace(numbers=numbers) for numbers in ([1, 2, 3, 5], [1, 3, 4, 5])]
-    assert numbers_around(pair, 3, {5}) == (1, None)
-
-
-def test_a_category_that_is_all_that_counts_is_not_tested_twice():
-    def side(values: list[float | None]) -> Columns:
-        return Columns([1, 2, 3, 4], ["Fact", "List", "List", "List"], {"accuracy": values})
-
-    sides = [side([None, 1.0, 0.0, 1.0]), side([None, 0.0, 0.0, None])]
-    categories = dict(zip(sides[0].stories, sides[0].categories, strict=True))
-    rows = comparisons._rows(sides, categories, "fantom-questions")
-    assert [(row.what, row.n, row.category) for row in rows] == [("Accuracy", 2, "")]
-    # what counts for neither is not listed, what counts for one has no difference
-    listed = comparisons._stories(sides, categories, "fantom-questions")
-    assert [(row.number, row.difference) for row in listed] == [(2, 1.0), (3, 0.0), (4, None)]
+    sample = Sample("1", "1", {}, {"right": ["the shed", "a shed"], "rows": [{"a": 1}]}, category="c", number=1)
+    read = {"right": True, "score": {"f1": 0.5}}, {"right": False, "score": {"f1": 1}}
+    assert lines_of(ItemView(Question(sample, "answer", Settings(), None), "text", *read)) == [
+        ReadLine("Gold: right", gold="the shed, a shed"),
+        ReadLine("Gold: rows, 1, a", gold="1"),
+        ReadLine("Read: right", official="yes", repaired="no"),
+        ReadLine("Read: score, f1", official="0.5", repaired="1"),
+    ]
 
 
 # --- the page
-# -----------------------------------------------------------------------------------------------------------------
 pages = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def world(tmp_path) -> ResultsWorld:
-    return results_world(tmp_path)
-
-
-@pytest.fixture
 def page(world, client):
-    client.force_login(world.alice)
-
     def told(first: str, second: str, number: int = 3, status: int = 200, **more: str) -> str:
         query = {"a": world.entrant(first), "b": world.entrant(second)} | more
         response = client.get(f"{world.base}/results/compare/{number}/", query)
@@ -193,61 +168,41 @@ def page(world, client):
 def test_both_answers_stand_beside_gold_and_the_prompt_stands_once(world, page):
     text = page("majority", "random", group="stage2")
     assert text.count("Prompt, the same for both") == 1 and text.count('aria-label="Raw answer"') == 2
-    items = RunItem.objects.filter(
-        entrant__run=world.run, sample__number=3, step="label", entrant__name__in=("majority", "random")
-    )
+    names = ("majority", "random")
+    items = RunItem.objects.filter(entrant__run=world.run, sample__number=3, step="label", entrant__name__in=names)
     assert all(f"/items/{item.pk}/" in text for item in items) and items.count() == 2
     count, differing = (int(found) for found in re.search(r"All (\d+).*?(\d+) that differ", text).groups())
-    sample = items[0].sample
-    assert count == 7 * len(sample.beliefs) == len(re.findall(r'<th scope="row"', text))
+    assert count == 7 * len(items[0].sample.beliefs) == len(re.findall(r'<th scope="row"', text))
     only = page("majority", "random", group="stage2", only="differences")
-    assert 0 < differing < count and len(re.findall(r'<th scope="row"', only)) == differing == only.count(
-        "<strong>differs</strong>"
-    )
-
-
-@pages
-def test_stories_follow_each_other_and_two_of_one_kind_are_refused(page):
-    text = page("majority", "random")
-    assert "compare/2/?" in text and "compare/4/?" in text
-    assert "compare/0/?" not in page("majority", "random", 1)
-    assert f"compare/{STORIES + 1}/?" not in page("majority", "random", STORIES)
-    assert "Choose two different entrants" in page("omniscient", "omniscient")
-    assert "The two have no metric group in common" in page("omniscient", "random")
-
-
-@pages
-def test_extractions_and_judgements_are_held_against_gold(world, page):
-    other = HOSTILE
-    extracted = page("omniscient", other, group="stage1", step="extract")
+    shown = len(re.findall(r'<th scope="row"', only))
+    assert 0 < shown == differing == only.count("<strong>differs</strong>") < count
+    # extractions and judgements are held against gold
+    extracted = page("omniscient", HOSTILE, group="stage1", step="extract")
     assert extracted.count("<strong>differs</strong>") > 3 and "Steps of this story" in extracted
     assert MUTE in extracted and "<script>alert(1)</script>" not in extracted
-    scored = page("omniscient", other, group="stage1", step="no such step")  # the step that is scored comes first
+    scored = page("omniscient", HOSTILE, group="stage1", step="no such step")  # the step that is scored comes first
     assert "matched" in scored and re.search(r'step=judge"\s*aria-current="page"', scored)
 
 
 @pages
-def test_a_story_that_neither_was_asked_about_is_not_found(page):
-    page("majority", "random", 99, status=404)
-
-
-@pages
-def test_a_comparison_leads_there(world, client):
-    client.force_login(world.alice)
-    a, b = (world.entrant(name) for name in ("majority", "random"))
-    text = client.get(f"{world.base}/results/compare/?a={a}&b={b}&group=stage2").content.decode()
-    assert f"{world.base}/results/compare/3/?a={a}" in text
-
-
-@pages
-def test_it_waits_for_open_work_and_for_who_may_see_results(world, client, page):
+def test_a_comparison_leads_there_and_stories_follow_each_other(world, client, page):
+    pair = {"a": world.entrant("majority"), "b": world.entrant("random")}
+    text = client.get(f"{world.base}/results/compare/", pair | {"group": "stage2"}).content.decode()
+    assert f"{world.base}/results/compare/3/?a={pair['a']}" in text
+    text = page("majority", "random")
+    assert "compare/2/?" in text and "compare/4/?" in text
+    assert "compare/0/?" not in page("majority", "random", 1)
+    assert f"compare/{STORIES + 1}/?" not in page("majority", "random", STORIES)
+    page("majority", "random", 99, status=404)  # neither was asked about it
+    assert "Choose two different entrants" in page("omniscient", "omniscient")
+    assert "The two have no metric group in common" in page("omniscient", "random")
+    # it waits for open work, and for who may see results
     world.show_to(Audience.EVERYONE)
-    story = world.dataset.project.stories.get(number=3)
-    Assignment.objects.create(story=story, annotator=world.bob, slot=1, overlap=world.dataset.project.overlap)
+    project = world.dataset.project
+    story = project.stories.get(number=3)
+    Assignment.objects.create(story=story, annotator=world.bob, slot=1, overlap=project.overlap)
     client.force_login(world.bob)
-    query = {"a": world.entrant("majority"), "b": world.entrant("random")}
-    assert client.get(f"{world.base}/results/compare/3/", query).status_code == 403
-    assert client.get(f"{world.base}/results/compare/4/", query).status_code == 200
-    assert "compare/3/?" not in client.get(f"{world.base}/results/compare/4/", query).content.decode()
+    page("majority", "random", 3, status=403)
+    assert "compare/3/?" not in page("majority", "random", 4)
     world.show_to(Audience.ADMINS)
-    assert client.get(f"{world.base}/results/compare/4/", query).status_code == 403
+    page("majority", "random", 4, status=403)

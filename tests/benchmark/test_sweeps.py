@@ -14,17 +14,11 @@ from django.utils import timezone
 
 from annotation.models import AuditEvent
 from benchmark.models import Run, RunItem, SweepPick
+from benchmark.services import sweep_results
 from benchmark.services.archiving import deletion_of
 from benchmark.services.judge_versions import judged_beside
 from benchmark.services.runs import launched_with
-from benchmark.services.sweep_results import (
-    BEYOND_NOTE,
-    OPEN_NOTE,
-    choose_model,
-    choosings_of,
-    levels_table,
-    models_table,
-)
+from benchmark.services.sweep_results import choose_model, choosings_of, levels_table, models_table
 from benchmark.services.sweeps import sweep_of
 from judge.domain.calibration.means import SpannedEstimate
 from judge.domain.calibration.selection import Rival
@@ -64,12 +58,14 @@ def cast():
 
 
 @pytest.fixture
-def dataset(cast, monkeypatch):
+def dataset(cast, client, monkeypatch):
+    """Twelve stories of four rows, published; Alice is signed in."""
     monkeypatch.setitem(FUNCTIONS, "learns", skilled(lambda length: 4 if length > 2_000 else 1))
     monkeypatch.setitem(FUNCTIONS, "steady", skilled(lambda length: 3))
     for name in ("learns", "steady"):
         make_endpoint(name, model=name, options={"function": name})
     baselines()
+    client.force_login(cast.alice)
     return published(cast, lambda number, **fields: new_story(cast, number, rows=ROWS, **fields), 12)
 
 
@@ -80,6 +76,16 @@ def posted(dataset, **chosen):
         "answer_format": "text", "prompt_set": "omnitom-1", "max_tokens": 2000, "seed": 1, "repetitions": 1,
         "judge_answer_format": "same", "passes": "1", "settle": "none", **chosen,
     }  # fmt: skip
+
+
+def launched(client, cast, dataset, **chosen) -> list[Run]:
+    """The runs of a launch, worked off."""
+    made = client.post(reverse("benchmark:launch", args=[cast.project.slug]), posted(dataset, **chosen))
+    assert made.status_code == 302, written(made)
+    runs = launched_with(Run.objects.get(uid=made.url.rstrip("/").rpartition("/")[2]))
+    for run in runs:
+        assert not work_off(run).job.has_failed
+    return runs
 
 
 def judged_at_level(level, agreement, rivals=()):
@@ -105,18 +111,12 @@ def test_a_judge_that_cannot_be_compared_with_the_best_is_neither_alike_nor_wors
 
 
 def test_one_launch_asks_at_each_level_and_one_table_has_what_it_found(cast, dataset, client):
-    client.force_login(cast.alice)
-    slug = cast.project.slug
-    chosen = posted(dataset, levels=[1, 4], title="Prompts")
-    estimated = written(client.get(reverse("benchmark:estimate", args=[slug]), chosen))
+    slug, chosen = cast.project.slug, {"levels": [1, 4], "title": "Prompts"}
+    estimated = written(client.get(reverse("benchmark:estimate", args=[slug]), posted(dataset, **chosen)))
     assert "144 calls" in estimated  # 12 stories × 2 models × 2 levels × extraction, judging, labelling
-    made = client.post(reverse("benchmark:launch", args=[slug]), chosen)
-    assert made.status_code == 302, written(made)
-    first = Run.objects.get(uid=made.url.rstrip("/").rpartition("/")[2])
-    runs = sweep_of(first)
+    runs = launched(client, cast, dataset, **chosen)
+    assert runs == sweep_of(runs[0])
     assert [(run.level, run.title) for run in runs] == [(1, "Prompts: prompt level 1"), (4, "Prompts: prompt level 4")]
-    for run in runs:
-        assert not work_off(run).job.has_failed
     table = levels_table(runs, cast.alice)
     cells = {
         (row["group"], row["model"]): (row["l1"].value, row["l4"].value, row["best"], row["alike"])
@@ -129,27 +129,25 @@ def test_one_launch_asks_at_each_level_and_one_table_has_what_it_found(cast, dat
     told = "learns L4 is the highest of 4. Corrected for the optimism of choosing the highest, it is at 100.0 % ["
     assert [told in note for note in table.notes] == [False, True, True, *[False] * (len(table.notes) - 3)]
     marked = {(table.rows[at]["group"], table.rows[at]["model"], key) for at, key in table.marks()}
-    assert {("stage1", "learns", "l4"), ("stage2", "learns", "l4")} <= marked and (
-        "stage1",
-        "learns",
-        "l1",
-    ) not in marked
+    assert {("stage1", "learns", "l4"), ("stage2", "learns", "l4")} <= marked
+    assert ("stage1", "learns", "l1") not in marked
     [learns, steady] = models_table(runs).rows
     assert [row[key].value for row in (learns, steady) for key in ("stage1", "stage2")] == [1, 1, 0.75, 0.75]
 
-    address = reverse("benchmark:run_sweep", args=[slug, first.uid])
+    address = reverse("benchmark:run_sweep", args=[slug, runs[0].uid])
     shown = written(client.get(address))
     assert shown.count(told) == 4, "below the table and at the choice of each block"
     assert "Stage 1: extraction (F1)" in shown and "L4" in shown and "100.00" in shown
     rows = list(csv.DictReader(io.StringIO(client.get(f"{address}levels.csv").content.decode())))
     assert [row["Model"] for row in rows] == ["learns", "steady"] * 2
-    assert (
-        b"tabular" in client.get(f"{address}levels.tex").content
-        and b"tabular" in client.get(f"{address}models.tex").content
-    )
+    for name in ("levels", "models"):
+        assert b"tabular" in client.get(f"{address}{name}.tex").content
     assert "Sweep</a>" in written(client.get(reverse("benchmark:run", args=[slug, runs[1].uid])))
-    other = {**posted(dataset), "levels": [7]}
-    assert "7" in written(client.post(reverse("benchmark:launch", args=[slug]), other))
+    for refused, why in (
+        ({"levels": [7]}, "7"),
+        ({"judge_levels": [1, 4], "steps": ["label"]}, "Nothing of this launch is judged"),
+    ):
+        assert why in written(client.post(reverse("benchmark:launch", args=[slug]), posted(dataset, **refused)))
 
 
 def test_commands_and_interface_sweep_levels_of_models_and_of_judges(cast, dataset, client, capsys):
@@ -161,35 +159,19 @@ def test_commands_and_interface_sweep_levels_of_models_and_of_judges(cast, datas
     told = json.loads(capsys.readouterr().out)
     assert set(told["levels"]) == {"1", "2"} and told["levels"]["1"]["state"] == "finished"
     run = Run.objects.get(uid=told["levels"]["2"]["run"])
-    client.force_login(cast.alice)
+    anew, runs = reverse("api:judge_anew", args=[slug, run.uid]), reverse("api:runs", args=[slug])
     body = {"judge": "learns", "judge_levels": [1, 3], "options": {"self_test": False}}
-    made = client.post(
-        reverse("api:judge_anew", args=[slug, run.uid]), json.dumps(body), content_type="application/json"
-    )
-    assert made.status_code == 201, made.content
+    assert client.post(anew, body, content_type="application/json").status_code == 201
     judges = judged_beside(run)
-    assert (
-        [judge.params["judge_level"] for judge in judges]
-        == [1, 3]
-        == [one.params["judge_level"] for one in launched_with(judges[0])]
-    )
-    launch = {"dataset": dataset.version, "endpoints": ["learns"], "steps": ["label"], "levels": [2, 3], "limit": 1}
-    made = client.post(reverse("api:runs", args=[slug]), json.dumps(launch), content_type="application/json")
+    assert judges == launched_with(judges[0]) and [one.params["judge_level"] for one in judges] == [1, 3]
+    body = {"dataset": dataset.version, "endpoints": ["learns"], "steps": ["label"], "levels": [2, 3], "limit": 1}
+    made = client.post(runs, body, content_type="application/json")
     assert made.status_code == 201, made.content
     assert len(sweep_of(Run.objects.get(uid=made.json()["run"]))) == 2
 
 
-@pytest.fixture
-def swept(cast, dataset, client):
-    client.force_login(cast.alice)
-    made = client.post(reverse("benchmark:launch", args=[cast.project.slug]), posted(dataset, levels=[1, 4]))
-    runs = sweep_of(Run.objects.get(uid=made.url.rstrip("/").rpartition("/")[2]))
-    for run in runs:
-        work_off(run)
-    return runs
-
-
-def test_a_model_and_level_are_chosen_by_a_paired_test_and_kept_with_a_reason(cast, swept, client):
+def test_a_model_and_level_are_chosen_by_a_paired_test_and_kept_with_a_reason(cast, dataset, client):
+    swept = launched(client, cast, dataset, levels=[1, 4])
     address = reverse("benchmark:run_sweep", args=[cast.project.slug, swept[1].uid])
     [extraction, _labelling] = choosings_of(swept)
     assert (extraction.looked["name"], extraction.chosen) == ("learns L4", None), "the best, as long as none is chosen"
@@ -225,8 +207,8 @@ def test_a_model_and_level_are_chosen_by_a_paired_test_and_kept_with_a_reason(ca
     assert why in written(refused) and ">Mine.</textarea>" in written(refused)
     now = SweepPick.objects.get()
     assert now.reason == "Best!" and f'name="seen" value="{now.seen}"' in written(refused)
-    asked = {"group": "stage1", "key": worse["key"], "seen": now.seen}
-    assert client.post(address, asked | {"reason": "Mine."}).status_code == 302
+    asked = {"group": "stage1", "key": worse["key"], "seen": now.seen, "reason": "Mine."}
+    assert client.post(address, asked).status_code == 302
     assert f"{cast.alice.shown_name} chose learns L1 since" in written(
         client.post(address, asked | {"reason": "Ours."})
     )
@@ -241,15 +223,9 @@ def test_a_model_and_level_are_chosen_by_a_paired_test_and_kept_with_a_reason(ca
 
 def test_cells_that_few_stories_cannot_part_are_not_said_to_differ(cast, dataset, client):
     """Of four stories no test of several cells can show anything: every level is not shown to differ from the best."""
-    client.force_login(cast.alice)
-    made = client.post(reverse("benchmark:launch", args=[cast.project.slug]), posted(dataset, levels=[1, 4], limit=4))
-    runs = sweep_of(Run.objects.get(uid=made.url.rstrip("/").rpartition("/")[2]))
-    for run in runs:
-        work_off(run)
-    assert {(row["group"], row["alike"]) for row in levels_table(runs, cast.alice).rows} == {
-        ("stage1", "L1, L4"),
-        ("stage2", "L1, L4"),
-    }
+    runs = launched(client, cast, dataset, levels=[1, 4], limit=4)
+    found = {(row["group"], row["alike"]) for row in levels_table(runs, cast.alice).rows}
+    assert found == {(group, "L1, L4") for group in ("stage1", "stage2")}
     why = "4 stories can show no difference in 6 tests at once, however large it is"
     assert [one.beyond for one in choosings_of(runs)] == [why] * 2
     address = reverse("benchmark:run_sweep", args=[cast.project.slug, runs[0].uid])
@@ -257,42 +233,34 @@ def test_cells_that_few_stories_cannot_part_are_not_said_to_differ(cast, dataset
     chinese = client.get(address, headers={"Accept-Language": "zh-hans"}).content.decode()
     assert "<h2>按模型的提示词级别</h2>" in chinese, "headings follow the reader's language, as captions do"
     paired = client.get(f"{address}paired.json").json()
-    assert BEYOND_NOTE in paired["notes"] and {row["n"] for row in paired["rows"]} == {4}
+    assert sweep_results.BEYOND_NOTE in paired["notes"] and {row["n"] for row in paired["rows"]} == {4}
 
 
 def test_one_launch_sweeps_models_and_judges_and_asks_the_models_once(cast, dataset, client):
-    client.force_login(cast.alice)
     slug = cast.project.slug
-    chosen = posted(
-        dataset, levels=[1, 3], judge="steady", judges=["learns", "lexical-judge"], judge_levels=[1, 4], limit=3,
-        steps=["extract", "judge"],
-    )  # fmt: skip
+    chosen = {"levels": [1, 3], "judge": "steady", "judges": ["learns", "lexical-judge"], "judge_levels": [1, 4]}
+    chosen |= {"limit": 3, "steps": ["extract", "judge"]}
     # 2 levels × 2 models × 3 stories × extraction and judging; 4 further runs judge 2 × 3 answers each
-    estimated = written(client.get(reverse("benchmark:estimate", args=[slug]), chosen))
+    estimated = written(client.get(reverse("benchmark:estimate", args=[slug]), posted(dataset, **chosen)))
     assert "48 calls" in estimated
-    made = client.post(reverse("benchmark:launch", args=[slug]), chosen)
-    assert made.status_code == 302, written(made)
-    run = Run.objects.get(uid=made.url.rstrip("/").rpartition("/")[2])
-    runs = launched_with(run)
+    runs = launched(client, cast, dataset, **chosen)
+    address = reverse("benchmark:run_sweep", args=[slug, runs[0].uid])
     assert [(one.level, one.judge.name, one.params["judge_level"]) for one in runs] == [
         (1, "steady", 1), (3, "steady", 1), (3, "steady", 4), (3, "learns", 1), (3, "learns", 4),
         (3, "lexical-judge", 4),
     ]  # fmt: skip
-    for one in runs:
-        assert not work_off(one).job.has_failed
     extracted = [set(RunItem.objects.filter(entrant__run=one, step="extract").values_list("call")) for one in runs]
     assert extracted[1] == extracted[2] == extracted[5] and len(extracted[1]) == 6
     assert sweep_of(runs[4]) == runs[:2], "the table has each model at each level once"
     table = levels_table(runs[:2], cast.alice)
-    [*_, note] = table.notes
-    assert note == OPEN_NOTE
+    assert table.notes[-1] == sweep_results.OPEN_NOTE
     judges = {row["model"]: row for row in table.rows if row["group"] == "judges"}
-    assert {name: row["alike"] for name, row in judges.items()} == dict.fromkeys(
-        ("steady", "learns"), "not aligned yet: L1, L4"
-    ) | {"lexical-judge": "not aligned yet: –"}, "a judge that reads no prompt has a row without a level"
+    open_levels = {"steady": "L1, L4", "learns": "L1, L4", "lexical-judge": "–"}
+    expected = {name: f"not aligned yet: {levels}" for name, levels in open_levels.items()}
+    assert {name: row["alike"] for name, row in judges.items()} == expected, "one that reads no prompt has no level"
     assert [column.key for column in table.columns if column.key.startswith("l")] == ["l1", "l3", "l4", "l0"]
     assert table.columns[4].header == "–" and table.columns[4].label == "no prompt"
-    page = client.get(reverse("benchmark:run_sweep", args=[slug, run.uid])).content.decode()
+    page = client.get(address).content.decode()
     assert f'href="/p/{slug}/runs/align/?run={runs[0].pk}&amp;run={runs[1].pk}"' in page
     study = make_study(
         by=cast.alice, project=cast.project, plan=Plan("First", 1, overlap=1), units=units_of(runs[:1]),
@@ -301,8 +269,6 @@ def test_one_launch_sweeps_models_and_judges_and_asks_the_models_once(cast, data
     )  # fmt: skip
     told = {row["alike"] for row in levels_table(runs[:2], cast.alice).rows if row["group"] == "judges"}
     assert told == {"you still align: L1, L4", "you still align: –"}
-    page = client.get(reverse("benchmark:run_sweep", args=[slug, run.uid])).content.decode()
+    page = client.get(address).content.decode()
     assert f'href="/p/{slug}/alignment/{study.uid}/"' in page and "runs/align/" not in page
-    assert all(one.title in written(client.get(reverse("benchmark:run_sweep", args=[slug, run.uid]))) for one in runs)
-    nobody = posted(dataset, judge_levels=[1, 4], steps=["label"])
-    assert "Nothing of this launch is judged" in written(client.post(reverse("benchmark:launch", args=[slug]), nobody))
+    assert all(one.title in page for one in runs)
