@@ -49,7 +49,7 @@ def made() -> dict[str, int]:
     return {model.__name__: model.objects.count() for model in KEPT}
 
 
-def test_what_was_broken_off_is_completed_and_nothing_is_doubled(client, monkeypatch):
+def test_what_was_broken_off_is_completed_nothing_is_doubled_and_every_page_shows_it(client, monkeypatch):
     def killed(*_, **__):
         raise KeyboardInterrupt
 
@@ -64,17 +64,11 @@ def test_what_was_broken_off_is_completed_and_nothing_is_doubled(client, monkeyp
     # the first, further models, two prompt levels, two judges
     assert Run.objects.listed().count() == 1 + 1 + 2 + 2
     loaded()
+    with pytest.raises(ValueError, match="already"):
+        load_sample()
     assert made() == once
     run = Run.objects.get(title=sample_results.TITLE)
-    _models_differ_as_they_are_meant_to(run)
-    _every_page_of_results_shows_them(client, run)
-    _judges_are_calibrated_by_tables_that_people_aligned(client)
-    _a_watch_notices_one_drop(client)
-    _gold_is_doubted_and_some_was_labelled_beside_suggestions(client)
-    _items_and_levels_are_told_apart(client)
-
-
-def _models_differ_as_they_are_meant_to(run: Run) -> None:
+    # models differ as they are meant to
     rows = {
         row.name: {group: metrics.parses.overall("repaired") for group, metrics in row.groups.items() if metrics}
         for row in report_of(run).entrants
@@ -84,17 +78,13 @@ def _models_differ_as_they_are_meant_to(run: Run) -> None:
     right = [row["stage2"].value_of("overall_accuracy") for row in (careful, hasty, literal)]
     assert f1 == sorted(f1, reverse=True) and right == sorted(right, reverse=True)
     assert min(first - second for first, second in pairwise(f1)) > 0.05
-
-
-def _every_page_of_results_shows_them(client, run: Run) -> None:
+    # every page of results shows them
     client.force_login(User.objects.get(username="admin"))
     reports = Snapshot.objects.values_list("uid", flat=True)
     for address in ("results/", *(f"results/snapshots/{uid}/" for uid in reports), f"runs/{run.uid}/results/"):
         page = client.get(f"/p/{SLUG}/{address}", follow=True)
         assert page.status_code == 200 and "sample-hasty" in page.content.decode(), address
-
-
-def _judges_are_calibrated_by_tables_that_people_aligned(client) -> None:
+    # judges are calibrated by tables that people aligned
     study = AlignmentStudy.objects.get()
     progress = progress_of(study)
     assert 0 < progress.settled < progress.tables and 0 < progress.handed_in < progress.wanted
@@ -108,18 +98,14 @@ def _judges_are_calibrated_by_tables_that_people_aligned(client) -> None:
     for page in ("", "panel/"):
         told = client.get(f"/p/{SLUG}/calibration/{study.uid}/{page}", follow=True)
         assert told.status_code == 200 and steady in told.content.decode(), page
-
-
-def _a_watch_notices_one_drop(client) -> None:
+    # a watch notices one drop
     watch = AnchorWatch.objects.get()
     found = read_watch(watch, now=timezone.now())
     assert [(one["kind"], one["number"]) for one in found.concerns] == [(DRIFT, found.repeats[-1].row.number)]
     assert found.chart and found.chart.spread > 0 and not found.overdue
     page = client.get(f"/p/{SLUG}/watches/{watch.uid}/").content.decode()
     assert "has fallen" in page and "cannot be used" not in page
-
-
-def _gold_is_doubted_and_some_was_labelled_beside_suggestions(client) -> None:
+    # gold is doubted and some was labelled beside suggestions
     metrics = gold_metrics_of(labelling_of(Dataset.objects.get()))
     assert (
         metrics.provenance["suggested"] > 500
@@ -130,9 +116,7 @@ def _gold_is_doubted_and_some_was_labelled_beside_suggestions(client) -> None:
     page = client.get(f"/p/{SLUG}/results/gold/doubtful/")
     assert 5 < len(page.context["chosen"].gold.waiting) < 40
     client.force_login(User.objects.get(username="admin"))
-
-
-def _items_and_levels_are_told_apart(client) -> None:
+    # items and levels are told apart
     for group in ("stage1", "stage2"):
         report = client.get(f"/p/{SLUG}/results/items/?group={group}").context["report"]
         assert report.models == len(READERS) + len(FURTHER_READERS) and any(row["apart"] for row in report.rows), group
@@ -150,27 +134,23 @@ def test_a_project_of_its_name_stays_as_it_is(cast):
     assert made() == before and before["Run"] == 0
 
 
-def test_a_reader_answers_about_what_it_does_not_know():
-    reader = READERS[0]
+def test_readers_answer_about_what_they_do_not_know_and_err_more_when_told_less():
+    reader, story = READERS[0], STORIES[0]
     unknown = {"kind": "extract", "story": "Ines counts to three. Ola listens to Ines."}
     assert "Ines counts to three" in reader.answer({"task": unknown})
     rows = {"rows": [{"id": 1, "actor": "Ines", "belief": "It rains"}], "dimensions": {"truth": ["True", "False"]}}
     assert json.loads(reader.answer({"task": {"kind": "label", **rows}})) == {"rows": {"1": {"truth": "True"}}}
     assert "nothing else" in reader.answer({"task": {"kind": "choose"}})
-
-
-def test_a_reader_that_is_told_less_errs_more():
-    reader, story = READERS[2], STORIES[0]
     rows = [{"id": at, "actor": one["actor"], "belief": one["belief"]} for at, one in enumerate(story["beliefs"])]
     task = {"kind": "label", "rows": rows, "dimensions": {one.key: list(one.values) for one in OMNITOM.dimensions}}
 
     def right(letters: int) -> int:
-        said = json.loads(reader.answer({"task": task, "messages": [{"role": "system", "content": "x" * letters}]}))
-        return sum(
-            said["rows"][str(at)][key] == label
-            for at, one in enumerate(story["beliefs"])
-            for key, label in one["labels"].items()
-        )
+        messages = [{"role": "system", "content": "x" * letters}]
+        said = json.loads(READERS[2].answer({"task": task, "messages": messages}))["rows"]
+        gold = [
+            (str(at), key, label) for at, one in enumerate(story["beliefs"]) for key, label in one["labels"].items()
+        ]
+        return sum(said[at][key] == label for at, key, label in gold)
 
     assert right(0) < right(700) < right(1400) == right(5000)
 
@@ -187,9 +167,3 @@ def test_every_reader_answers_as_a_judge_by_its_skill():
         matched[name] = sum(bool(row["matches"]) for row in said["predictions"])
         assert FUNCTIONS[name]({"task": task}) == FUNCTIONS[name]({"task": task})
     assert matched["sample-careful"] > matched["sample-literal"] > 5
-
-
-def test_the_sample_is_loaded_at_most_once():
-    sample()
-    with pytest.raises(ValueError, match="already"):
-        load_sample()

@@ -1,3 +1,6 @@
+"""`parse_outputs` and `score_outputs`: what the released code makes of files of answers, and one sentence on what is
+wrong."""
+
 from __future__ import annotations
 
 import json
@@ -77,6 +80,11 @@ def test_rows_may_differ_from_text_to_text(write):
     found = lines("parse_outputs", "judge", path, "--gold", gold)
     assert [line["gold"] for line in found] == [[["ines", "A", 1]], [["Bo", "b", 2], ["Bo", "b", 0]]]
     assert "no rows for the id '1'" in refused("parse_outputs", "judge", path, "--gold", write("g.json", {"x": []}))
+    hostile = "<script>alert(1)</script> | \u202eשלום\x00 | 1\n\ud83d\ude00 | b | 0"
+    path = write("t.jsonl", json.dumps({"id": None, "text": hostile}))
+    assert lines("parse_outputs", "extract", path) == [
+        {"id": None, "rows": [["<script>alert(1)</script>", "\u202eשלום\x00", "1"], ["😀", "b", "0"]]}
+    ]
 
 
 def test_official_figures_of_whole_runs(omnitom, shared, write):
@@ -92,6 +100,23 @@ def test_official_figures_of_whole_runs(omnitom, shared, write):
             repaired = found["repaired"][group]
             assert repaired["overall"].keys() >= {*told["overall"], "interval", "bounds", "unreadable"}
             assert [row["story_id"] for row in repaired["stories"]] == [int(row["story_id"]) for row in told["stories"]]
+
+
+def test_a_selection_averages_only_the_selection_and_people_are_told_in_words(omnitom, shared, write):
+    case = omnitom("e2e_noisy_known")
+    command = ("score_outputs", "omnitom", "--data", shared / "vectors" / "omnitom" / case["records_file"], "--answers")
+    answers = write("a.json", case["raw_outputs"])
+    chosen = ("--story-ids", "9013-9015", "--max-stories", 2, "--seed", 4)
+    few = json.loads(run(*command, answers, "--json", *chosen))
+    assert [row["story_id"] for row in few["official"]["stage1"]["stories"]] == ["9013", "9014"]
+    assert few["repaired"]["stage1"]["seed"] == 4
+    some = write("b.json", {story: case["raw_outputs"][story] for story in ("9014", "9013")})
+    assert json.loads(run(*command, some, "--json"))["official"] == few["official"]
+    text = "Ines | It rains | 1 | True | Private | Implicit | Epistemic | Memory | Neutral"
+    answers = write("a.json", {"7": {"label": text}})
+    told = run("score_outputs", "omnitom", "--data", write("r.jsonl", RECORD), "--answers", answers)
+    assert "official  Stage 2: labelling  Order" in told
+    assert "stage2" not in told and "Stage 1" not in told
 
 
 KNOWN = json.dumps(RECORD)
@@ -113,36 +138,18 @@ BAD = [
 ]
 
 
-def test_a_selection_averages_only_the_selection(omnitom, shared, write):
-    case = omnitom("e2e_noisy_known")
-    data = shared / "vectors" / "omnitom" / case["records_file"]
-    answers = write("a.json", case["raw_outputs"])
-    command = ("score_outputs", "omnitom", "--data", data, "--answers", answers, "--json")
-    few = json.loads(run(*command, "--story-ids", "9013-9015", "--max-stories", 2, "--seed", 4))
-    assert [row["story_id"] for row in few["official"]["stage1"]["stories"]] == ["9013", "9014"]
-    assert few["repaired"]["stage1"]["seed"] == 4
-    some = {story: case["raw_outputs"][story] for story in ("9014", "9013")}
-    assert json.loads(run(*command[:5], write("b.json", some), "--json"))["official"] == few["official"]
-
-
-def test_people_are_told_the_figures_in_words(write):
-    data, text = (
-        write("r.jsonl", RECORD),
-        "Ines | It rains | 1 | True | Private | Implicit | Epistemic | Memory | Neutral",
-    )
-    answers = write("a.json", {"7": {"label": text}})
-    told = run("score_outputs", "omnitom", "--data", data, "--answers", answers)
-    assert "official  Stage 2: labelling  Order" in told
-    assert "stage2" not in told and "Stage 1" not in told
-
-
-def test_bad_input_is_one_sentence(write):
+def test_bad_input_is_one_sentence(write, tmp_path):
     for records, answers, told in BAD:
         data, file = write("r.jsonl", records), write("a.json", answers)
         assert told in refused("score_outputs", "omnitom", "--data", data, "--answers", file, "--json")
-
-
-def test_missing_files_and_bad_selections_are_one_sentence(write, tmp_path):
+    long = json.dumps({"id": 1, "text": f"GT\nActor,Belief,MatchCount\n{'x' * 140_000},1"})
+    for text, told in (
+        ('{"id": 1}', "line 2: The field text is missing; expected an object with id, text"),
+        ("nonsense", "line 2: column 1: it is not JSON"),
+        (long, "line 2: The text holds a CSV field of more than 131,072 characters"),
+    ):  # it stops before any output
+        path = write("t.jsonl", json.dumps({"id": 0, "text": "GT"}) + "\n" + text)
+        assert told in refused("parse_outputs", "judge", path)
     data, answers = write("r.jsonl", RECORD), write("a.json", {"7": {"extract": "x"}})
     score, none = ("score_outputs", "omnitom", "--data", data, "--answers"), tmp_path / "none.json"
     for arguments, sentence in (
@@ -159,22 +166,3 @@ def test_missing_files_and_bad_selections_are_one_sentence(write, tmp_path):
         (("parse_outputs", "label", data, "--gold", answers), "--pred and --gold are for judge"),
     ):
         assert sentence in refused(*arguments), arguments
-
-
-def test_a_line_that_cannot_be_parsed_stops_before_any_output(write):
-    long = json.dumps({"id": 1, "text": f"GT\nActor,Belief,MatchCount\n{'x' * 140_000},1"})
-    for text, told in (
-        ('{"id": 1}', "line 2: The field text is missing; expected an object with id, text"),
-        ("nonsense", "line 2: column 1: it is not JSON"),
-        (long, "line 2: The text holds a CSV field of more than 131,072 characters"),
-    ):
-        path = write("t.jsonl", json.dumps({"id": 0, "text": "GT"}) + "\n" + text)
-        assert told in refused("parse_outputs", "judge", path)
-
-
-def test_hostile_text_comes_through(write):
-    text = "<script>alert(1)</script> | \u202eשלום\x00 | 1\n\ud83d\ude00 | b | 0"
-    path = write("t.jsonl", json.dumps({"id": None, "text": text}))
-    assert lines("parse_outputs", "extract", path) == [
-        {"id": None, "rows": [["<script>alert(1)</script>", "\u202eשלום\x00", "1"], ["😀", "b", "0"]]}
-    ]

@@ -45,26 +45,45 @@ def rows(story) -> list[Proposition]:
 
 def decide(person, proposition, key="context", label="Neutral") -> GoldLabel:
     held = GoldLabel.objects.filter(proposition=proposition, dimension=key).first()
-    told = {
-        "label": label,
-        "revision": held.revision if held else 0,
-        "now": timezone.now(),
-        "reason": "The text says so.",
-    }
-    return adjudicate(by=person, proposition=proposition, dimension=key, **told)
+    told = {"label": label, "revision": held.revision if held else 0, "reason": "The text says so."}
+    return adjudicate(by=person, proposition=proposition, dimension=key, now=timezone.now(), **told)
 
 
-def present_version(cast):
-    return version_of(cast.project, present_digest(cast.project))
+def take_back(person, proposition) -> None:
+    held = GoldLabel.objects.get(proposition=proposition, dimension="context")
+    told = {"proposition": proposition, "dimension": "context", "revision": held.revision}
+    undo_decision(by=person, **told, now=timezone.now())
 
 
-def test_a_split_makes_a_version_that_a_run_can_be_made_on(cast, first, stories):
+def test_what_a_run_can_be_made_on_makes_a_version_and_earlier_ones_stay(cast, first, stories):
+    before = list(Dataset.objects.values()), list(first.samples.values())
     put_in_split(by=cast.alice, project=cast.project, stories=[stories[1].pk, stories[2].pk], name="calibration")
-    new, fresh = again(cast)
-    assert fresh and [row.number for row in new.samples.selected(split="calibration")] == [1, 2]
-    found = difference(first, new)
+    split, fresh = again(cast)
+    assert fresh and [row.number for row in split.samples.selected(split="calibration")] == [1, 2]
+    found = difference(first, split)
     assert found["moved"] == [(1, "", "calibration"), (2, "", "calibration")]
     assert not (found["changed"] or found["labels"] or found["settled"] or found["votes"][0])
+    # a decision for the same label
+    decide(cast.esi, rows(stories[1])[0])
+    decided, fresh = again(cast)
+    assert fresh and decided.methods == {"adjudicated": 1, "imported": 55}
+    found = difference(split, decided)
+    assert found["settled"] == {("imported", "adjudicated"): 1} and found["adjudications"][0] == {"new": 1}
+    assert not found["labels"]
+    # propositions in another order
+    top, below = rows(stories[3])
+    for row, position in ((top, 99), (below, top.position), (top, below.position)):
+        Proposition.objects.filter(pk=row.pk).update(position=position)
+    ordered, _ = again(cast)
+    found = difference(decided, ordered)
+    assert (found["reordered"], found["changed"]) == ([3], [])
+    Project.objects.update(rule_version="2")
+    new, fresh = again(cast)
+    assert fresh and new.rule_version == "2"
+    assert difference(ordered, new)["rules"] == [("Rules that settle labels", "1", "2")]
+    settle(stories[2], context="Deceptive")
+    again(cast)
+    assert (list(Dataset.objects.filter(pk=first.pk).values()), list(first.samples.values())) == before
 
 
 def test_votes_make_a_version_and_are_kept_where_there_are_some(cast, first, stories, assign, cast_vote):
@@ -74,11 +93,10 @@ def test_votes_make_a_version_and_are_kept_where_there_are_some(cast, first, sto
     cast_vote(bob, below, "order", "2")
     cast_vote(bea, top, "context", "Deceptive")
     new, fresh = again(cast)
-    assert fresh and new.methods == first.methods == {
-        "imported": 56
-    }  # 4 stories × 2 propositions × 7, not settled by two votes
+    # 4 stories × 2 propositions × 7, not settled by two votes
+    assert fresh and new.methods == first.methods == {"imported": 56}
     keys = list(DEFAULT_SCHEMA.keys)
-    expected = [["", "", "", "", "", "", ""], ["", "", "", "", "", "", ""]]
+    expected = [[""] * 7, [""] * 7]
     expected[0][keys.index("context")], expected[1][keys.index("order")] = "Neutral", "2"
     assert new.samples.get(number=1).votes["bob"] == expected
     assert not new.samples.exclude(number=1).exclude(votes={}).exists()
@@ -90,45 +108,12 @@ def test_votes_make_a_version_and_are_kept_where_there_are_some(cast, first, sto
     assert fresh and difference(new, newest)["votes"][0] == {"changed": 1, "gone": 1}
 
 
-def test_a_decision_for_the_same_label_makes_a_version(cast, first, stories):
-    decide(cast.esi, rows(stories[1])[0])
-    new, fresh = again(cast)
-    assert fresh and new.methods == {"adjudicated": 1, "imported": 55}
-    found = difference(first, new)
-    assert found["settled"] == {("imported", "adjudicated"): 1} and found["adjudications"][0] == {"new": 1}
-    assert not found["labels"]
-
-
-def test_rules_make_a_version(cast, first):
-    Project.objects.update(rule_version="2")
-    new, fresh = again(cast)
-    assert fresh and new.rule_version == "2"
-    assert difference(first, new)["rules"] == [("Rules that settle labels", "1", "2")]
-
-
-def test_a_version_stays_as_it_is(cast, first, stories):
-    before = list(Dataset.objects.values()), list(first.samples.values())
-    put_in_split(by=cast.alice, project=cast.project, stories=[stories[1].pk], name="calibration")
-    settle(stories[2], context="Deceptive")
-    again(cast)
-    assert (list(Dataset.objects.filter(pk=first.pk).values()), list(first.samples.values())) == before
-
-
-def test_propositions_in_another_order_are_named(cast, first, stories):
-    top, below = rows(stories[3])
-    for row, position in ((top, 99), (below, top.position), (top, below.position)):
-        Proposition.objects.filter(pk=row.pk).update(position=position)
-    found = difference(first, again(cast)[0])
-    assert (found["reordered"], found["changed"]) == ([3], [])
-
-
 def test_an_experts_last_decision_is_kept_though_another_overruled_it(cast, first, stories):
     top, below = rows(stories[1])
     decide(cast.esi, top, label="Deceptive")
     decide(cast.esi, below, label="Deceptive")
     decide(cast.alice, top, label="Temporal")
-    held = GoldLabel.objects.get(proposition=below, dimension="context")
-    undo_decision(by=cast.esi, proposition=below, dimension="context", revision=held.revision, now=timezone.now())
+    take_back(cast.esi, below)
     at = DEFAULT_SCHEMA.keys.index("context")
     story = again(cast)[0].samples.get(number=1)
     kept = {name: [labels[at] for labels in said] for name, said in story.adjudications.items()}
@@ -136,33 +121,38 @@ def test_an_experts_last_decision_is_kept_though_another_overruled_it(cast, firs
     assert story.beliefs[0]["labels"]["context"] == "Temporal"
 
 
-def test_gold_that_returns_is_the_earlier_version(cast, first, stories):
-    assert present_version(cast) == first and first.digest == present_digest(cast.project)
+def test_gold_that_returns_is_the_earlier_version_and_published_where_every_story_is_in_it(
+    cast, first, stories, make_story
+):
+    def present_version():
+        return version_of(cast.project, present_digest(cast.project))
+
+    assert present_version() == first and first.digest == present_digest(cast.project)
     change_settings(by=cast.alice, project=cast.project, changes={"description": "Other words"}, now=timezone.now())
     assert again(cast) == (first, False) and gold_is_published(cast.project), "equal gold is one version"
-    decision = decide(cast.esi, rows(stories[1])[0], label="Deceptive")
+    top = rows(stories[1])[0]
+    decide(cast.esi, top, label="Deceptive")
+    assert not gold_is_published(cast.project)
     second, _ = again(cast)
-    assert present_version(cast) == second
-    told = {"proposition": decision.proposition, "dimension": "context", "revision": decision.revision}
-    undo_decision(by=cast.esi, **told, now=timezone.now())
-    assert present_version(cast) == first and again(cast) == (first, False)
+    assert present_version() == second and gold_is_published(cast.project)
+    take_back(cast.esi, top)
+    assert present_version() == first and again(cast) == (first, False)
+    story = make_story(5)  # nothing is settled in it
+    assert not gold_is_published(cast.project)
+    settle(story)
+    assert not gold_is_published(cast.project)
+    again(cast)
+    assert gold_is_published(cast.project)
 
 
-def read_anew(monkeypatch) -> list[int]:
-    """Return the stories whose gold is read from now on, as they are."""
-    seen: list[int] = []
+def test_the_present_digest_reads_those_stories_anew_that_changed(cast, first, stories, assign, cast_vote, monkeypatch):
+    seen, samples = [], gold_samples.samples_of
 
     def samples_of(project, stories):
         seen.extend(Story.objects.filter(pk__in=stories).order_by("number").values_list("number", flat=True))
         return samples(project, stories)
 
-    samples = gold_samples.samples_of
     monkeypatch.setattr(gold_samples, "samples_of", samples_of)
-    return seen
-
-
-def test_the_present_digest_reads_those_stories_anew_that_changed(cast, first, stories, assign, cast_vote, monkeypatch):
-    seen = read_anew(monkeypatch)
     assert present_digest(cast.project) == first.digest and not seen  # as it was published
     reworded = {"by": cast.alice, "actor": "Ines", "now": timezone.now()}
     changes = (
@@ -180,24 +170,22 @@ def test_the_present_digest_reads_those_stories_anew_that_changed(cast, first, s
         cache.clear()
         assert present_digest(cast.project) in digests and len(digests) == number + 1  # as when all are read
         seen.clear()
-
-
-def test_a_renamed_account_changes_the_digests_of_the_stories_with_its_votes(
-    cast, first, stories, assign, cast_vote, monkeypatch
-):
-    cast_vote(assign(stories[2])[0], rows(stories[2])[0], "context", "Neutral")
-    before, seen = present_digest(cast.project), read_anew(monkeypatch)
     User.objects.filter(username="bob").update(username="robert")
-    assert present_digest(cast.project) != before and seen == [2]
+    assert present_digest(cast.project) not in digests and seen == [1], "a renamed account: the stories with its votes"
 
 
 def test_a_look_at_the_present_gold_costs_as_many_statements_with_more_stories(cast, make_story, alice):
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            present_digest(cast.project)
+        return len(asked)
+
     published(cast, make_story)
-    few = statements(cast)
+    few = statements()
     for number in range(10, 18):
         settle(make_story(number))
     present_digest(cast.project)
-    assert statements(cast) == few
+    assert statements() == few
     for fragment in ("dataset_present", "stale_runs", "run_gold"):
         with CaptureQueriesContext(connection) as asked:
             page = alice.get(reverse(f"benchmark:{fragment}", args=["minds"]))
@@ -206,32 +194,9 @@ def test_a_look_at_the_present_gold_costs_as_many_statements_with_more_stories(c
         assert len(kept) == 1, (fragment, kept)  # what is kept is read once
 
 
-def statements(cast) -> int:
-    with CaptureQueriesContext(connection) as asked:
-        present_digest(cast.project)
-    return len(asked)
-
-
-def test_stories_that_changed_are_read_in_parts_behind_a_bar(cast, first, client, monkeypatch):
+def test_stories_that_changed_are_read_in_parts_behind_a_bar(cast, first, alice, monkeypatch):
     cache.clear()
-    count = Story.objects.filter(project=cast.project).count()
     monkeypatch.setattr("benchmark.views.datasets.AT_ONCE", 1)
-    client.force_login(cast.alice)
-    address = reverse("benchmark:dataset_present", args=["minds"])
-    for _ in range(count - 1):
-        assert "aria-busy" in client.get(address).content.decode()
-    assert "The present gold is" in client.get(address).content.decode()
-
-
-def test_gold_is_published_where_every_story_is_in_the_version_of_the_present_gold(cast, first, stories, make_story):
-    assert gold_is_published(cast.project)
-    story = make_story(5)  # nothing is settled in it
-    assert not gold_is_published(cast.project)
-    settle(story)
-    assert not gold_is_published(cast.project)
-    again(cast)
-    assert gold_is_published(cast.project)
-    decide(cast.esi, rows(stories[1])[0], label="Deceptive")
-    assert not gold_is_published(cast.project)
-    again(cast)
-    assert gold_is_published(cast.project)
+    looks = [alice.get(reverse("benchmark:dataset_present", args=["minds"])).content.decode() for _ in range(4)]
+    assert ["aria-busy" in look for look in looks] == [True, True, True, False]
+    assert "The present gold is" in looks[-1]

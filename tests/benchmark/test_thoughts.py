@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from copy import copy
 
 import pytest
 from django.core.management import call_command
 
 from benchmark.models import RunItem
-from benchmark.services.evaluating import answers_of, parse_answer
 from benchmark.services.reports import scores_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.omnitom.labels import DIMENSIONS
@@ -22,18 +20,13 @@ from core.incoming.thoughts import without_thoughts
 from tests.benchmark.controls.test_gold_follows import LOADED, Dataset
 from tests.benchmark.evaluation import OracleWorld, generated
 from tests.benchmark.test_imported_answers import MODEL, bring, cast  # noqa: F401 fixtures
-from tests.benchmark.tiny_copies import SUMS
-from tests.marked import MARKS, UNCLOSED, completed
+from tests.benchmark.tiny_copies import RIGHT
+from tests.marked import MARKS, UNCLOSED
 from tests.servers import ModelServer
 from workers.models import Call
 from workers.providers.contract import UNCLOSED as WITHIN_REASONING
-from workers.providers.contract import Stop
 
 SKILLS = {"model": {"recall": 0.8, "invented": 0.2, "accuracy": dict.fromkeys(DIMENSIONS, 0.8)}, "judge": {}}
-
-
-def test_every_suite_is_among_these_tests():
-    assert {name for name in suites() if name != "tiny"} == {*LOADED, "omnitom"}
 
 
 def questions(suite: Suite, samples: Sequence[Sample]) -> list[Question]:
@@ -54,23 +47,19 @@ def questions(suite: Suite, samples: Sequence[Sample]) -> list[Question]:
     return asked
 
 
-@pytest.mark.parametrize("name", LOADED)
-def test_every_step_reads_the_answer_behind_a_thought(name, tmp_path, monkeypatch):
-    suite = suite_named(name)
-    asked = questions(suite, LOADED[name](tmp_path, monkeypatch))
-    answers = [suite.expected(question) for question in asked]
-    assert {question.step for question in asked} >= {step.key for step in suite.launched}
-    for question, answer, other in zip(asked, answers, answers[1:] + answers[:1], strict=True):
-        right = suite.parse(question, answer)
-        for mark, form in MARKS.items():
-            completion = completed(form.format(thought=f"no, yes, [[B]], {other}", answer=answer))
-            assert suite.parse(question, completion.text) == right, (mark, question.step, question.sample.key)
-            assert other.strip() in completion.reasoning and completion.stop is Stop.END
-        for mark, form in UNCLOSED.items():
-            completion = completed(form.format(thought=answer))
-            parsed = suite.parse(question, completion.text)
-            assert parsed.repaired_score is None and completion.problem == WITHIN_REASONING, (mark, question.step)
-            assert parsed.unreadable or right.repaired_score is None, (mark, question.step)
+def test_no_step_of_any_suite_reads_an_answer_where_the_thought_never_ends(tmp_path, monkeypatch):
+    """What is behind a thought is the same text as without it: tests/workers/providers/test_thoughts.py."""
+    assert {name for name in suites() if name != "tiny"} == {*LOADED, "omnitom"}
+    for name, load in LOADED.items():
+        (folder := tmp_path / name).mkdir()
+        suite = suite_named(name)
+        with monkeypatch.context() as patch:
+            asked = questions(suite, load(folder, patch))
+        assert {question.step for question in asked} >= {step.key for step in suite.launched}
+        for question in asked:
+            right, nothing = (suite.parse(question, text) for text in (suite.expected(question), ""))
+            assert nothing.repaired_score is None, (name, question.step, question.sample.key)
+            assert nothing.unreadable or right.repaired_score is None, (name, question.step, question.sample.key)
 
 
 @pytest.fixture(scope="module")
@@ -80,37 +69,18 @@ def server(tmp_path_factory):
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("answer_format", ["text", "structured"])
-def test_a_server_that_leaves_thoughts_in_the_text_scores_as_one_that_does_not(tmp_path, server, answer_format):
+def test_a_server_that_leaves_thoughts_in_the_text_scores_as_one_that_does_not(tmp_path, server):
     world = OracleWorld(tmp_path, generated(4), server, SKILLS)
-    plain = world.run(answer_format=answer_format)
-    draft = (
-        "Actor | Belief | Order\nworld | a draft | 0"
-        if answer_format == "text"
-        else '{"rows": [{"id": 1, "order": "0"}]}'
-    )
-    server.control(before=f"<think>\n{draft}\nNo.\n</think>\n")
-    thinking = world.run(answer_format=answer_format, max_tokens=4_001)
-    server.control(before="")
-    assert scores_of(thinking) == scores_of(plain)
-    calls = Call.objects.filter(items__job=thinking.job)
-    assert calls.exists() and {call.reasoning for call in calls} == {f"{draft}\nNo."}
-    assert not any("think>" in call.answer for call in calls)
-    for item in RunItem.objects.filter(entrant__run=thinking):
-        texts = answers_of([item])[item.pk]
-        for mark, template in MARKS.items():
-            marked = template.format(thought=draft, answer=item.call.answer)
-            parsed = parse_answer(item, _answered(item, marked), texts)
-            assert (parsed.official, parsed.repaired) == (item.official, item.repaired), (mark, item.step)
-        unclosed = UNCLOSED["think"].format(thought=item.call.answer)
-        assert parse_answer(item, _answered(item, unclosed), texts).repaired_score is None, item.step
-
-
-def _answered(item: RunItem, text: str) -> Call:
-    """Return the call of an item as if a server had answered with this text."""
-    call = copy(item.call)
-    call.answer = completed(text).text
-    return call
+    table = "Actor | Belief | Order\nworld | a draft | 0"
+    for answer_format, draft in (("text", table), ("structured", '{"rows": [{"id": 1, "order": "0"}]}')):
+        plain = world.run(answer_format=answer_format)
+        server.control(before=f"<think>\n{draft}\nNo.\n</think>\n")
+        thinking = world.run(answer_format=answer_format, max_tokens=4_001)
+        server.control(before="")
+        assert scores_of(thinking) == scores_of(plain)
+        calls = Call.objects.filter(items__job=thinking.job)
+        assert calls.exists() and {call.reasoning for call in calls} == {f"{draft}\nNo."}
+        assert not any("think>" in call.answer for call in calls)
 
 
 @pytest.mark.once
@@ -118,20 +88,18 @@ def _answered(item: RunItem, text: str) -> Call:
 def test_imported_answers_leave_their_thoughts_at_the_door(bring):  # noqa: F811
     thoughts = {f"sum-{at}": form for at, form in enumerate(MARKS.values())}
     answers = {
-        name: thoughts.get(name, UNCLOSED["think"]).format(thought="1 or 2", answer=first + second)
-        for name, (first, second) in ((f"sum-{at}", pair) for at, pair in enumerate(SUMS))
+        name: thoughts.get(name, UNCLOSED["think"]).format(thought="1 or 2", answer=right)
+        for name, right in RIGHT.items()
     }
     bring(answers, *MODEL)
     items = {item.sample.key: item for item in RunItem.objects.select_related("sample", "call")}
     assert {key: item.call.answer for key, item in items.items()} == {
         name: without_thoughts(text) for name, text in answers.items()
     }
-    assert all("1 or 2" in item.call.reasoning for item in items.values())
-    unclosed = [item for item in items.values() if item.call.problem]
-    assert [item.call.problem for item in unclosed] == [WITHIN_REASONING] * (len(SUMS) - len(thoughts))
-    for item in items.values():
-        expected = (None, True) if item in unclosed else (1.0, False)
-        assert (item.repaired_score, bool(item.unreadable)) == expected, item.sample.key
+    for name, item in items.items():
+        assert "1 or 2" in item.call.reasoning and (item.call.problem == WITHIN_REASONING) == (name not in thoughts)
+        expected = (1.0, False) if name in thoughts else (None, True)
+        assert (item.repaired_score, bool(item.unreadable)) == expected, name
 
 
 def _scored(suite: str, data, answers, tmp_path, **options) -> dict:
@@ -140,58 +108,47 @@ def _scored(suite: str, data, answers, tmp_path, **options) -> dict:
     return suite_named(suite).released.score(data, file, **options).as_json()
 
 
-def _vectors(shared, name: str) -> dict:
-    return json.loads((shared / "vectors" / name / "vectors.json").read_text())
-
-
-CASES = {
-    "opentom": lambda vectors: vectors["runs"]["coarse"]["random_seed23"],
-    "fantom": lambda vectors: next(run for name, run in vectors["models"].items() if "random" in name),
-    "percept-tomi": lambda vectors: vectors["perc_inf"]["random_seed13"],
-    "percept-tomi questions": lambda vectors: vectors["qa"]["omniscient"],
-    "percept-fantom": lambda vectors: {
-        "model_answers": {
-            part: texts[0] for part, texts in vectors["perc_inf"]["random_seed17"]["model_answers_by_part"].items()
-        }
-    },
-    "percept-fantom questions": lambda vectors: vectors["qa"]["random_seed7"],
-    "tombench": lambda vectors: vectors["runs"]["en"]["random_seed29"],
-}
 DATA = {
     "opentom": "data/OpenToM", "fantom": "vectors/fantom/fantom_mini.json", "percept-tomi": "data/Percept-ToMi",
     "percept-fantom": "vectors/fantom/fantom_mini.json", "tombench": "data/ToMBench",
 }  # fmt: skip
+CASES = [
+    ("opentom", lambda vectors: vectors["runs"]["coarse"]["random_seed23"]),
+    ("fantom", lambda vectors: next(run for name, run in vectors["models"].items() if "random" in name)),
+    ("percept-tomi", lambda vectors: vectors["perc_inf"]["random_seed13"]),
+    ("percept-tomi", lambda vectors: vectors["qa"]["omniscient"]),
+    ("percept-fantom", lambda vectors: _first_of_each_part(vectors["perc_inf"]["random_seed17"])),
+    ("percept-fantom", lambda vectors: vectors["qa"]["random_seed7"]),
+    ("tombench", lambda vectors: vectors["runs"]["en"]["random_seed29"]),
+]
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_score_outputs_reads_the_file_officially_and_the_rest_repaired(shared, tmp_path, case):
-    name = case.split()[0]
-    answers = CASES[case](_vectors(shared, name.replace("-", "")))["model_answers"]
-    options = {"perceivers": str(shared / "data" / "Percept-FANToM")} if name == "percept-fantom" else {}
+def _first_of_each_part(case: dict) -> dict:
+    return {"model_answers": {part: texts[0] for part, texts in case["model_answers_by_part"].items()}}
+
+
+def test_score_outputs_reads_the_file_officially_and_the_rest_repaired(shared, tmp_path):
     forms = list(MARKS.values())
-    marked = {
-        key: forms[at % len(forms)].format(thought='no, yes, [[B]], [{"a": ["b"]}], basket, box', answer=text)
-        for at, (key, text) in enumerate(answers.items())
-    }
-    plain, thinking = (
-        _scored(name, shared / DATA[name], texts, tmp_path, **options)
-        for texts in ({key: text.strip() for key, text in answers.items()}, marked)
-    )
-    assert thinking["repaired"] == plain["repaired"]
-    assert thinking["official"] != plain["official"]
+    for name, case in CASES:
+        vectors = (shared / "vectors" / name.replace("-", "") / "vectors.json").read_text()
+        answers = case(json.loads(vectors))["model_answers"]
+        options = {"perceivers": str(shared / "data" / "Percept-FANToM")} if name == "percept-fantom" else {}
+        marked = {
+            key: forms[at % len(forms)].format(thought='no, yes, [[B]], [{"a": ["b"]}], basket, box', answer=text)
+            for at, (key, text) in enumerate(answers.items())
+        }
+        plain, thinking = (
+            _scored(name, shared / DATA[name], texts, tmp_path, **options)
+            for texts in ({key: text.strip() for key, text in answers.items()}, marked)
+        )
+        assert thinking["repaired"] == plain["repaired"], name
+        assert thinking["official"] != plain["official"], name
 
 
-RECORD = {
-    "story_id": 7,
-    "story_category": "Hinting",
-    "story": "It rains.",
-    "beliefs": [{"actor": "Ines", "belief": "It rains", "labels": {"order": "1"}}],
-}
-
-
-def test_score_outputs_of_omnitom_does_the_same(tmp_path):
+def test_score_outputs_of_omnitom_does_the_same_and_parse_outputs_reads_the_text_as_it_stands(tmp_path, capsys):
     data = tmp_path / "records.jsonl"
-    data.write_text(json.dumps(RECORD))
+    belief = {"actor": "Ines", "belief": "It rains", "labels": {"order": "1"}}
+    data.write_text(json.dumps({"story_id": 7, "story_category": "Hinting", "story": "It rains.", "beliefs": [belief]}))
     labels = "Actor | Belief | Order\nInes | It rains | 1"
     thought = "<think>\nInes | It rains | 2 | a | b | c | d | e | f\n</think>\n"
     row = "Ines | It rains | 1 | a | b | c | d | e | f"
@@ -202,9 +159,6 @@ def test_score_outputs_of_omnitom_does_the_same(tmp_path):
     assert thinking["repaired"] == plain["repaired"]
     assert thinking["official"] != plain["official"]
     assert unclosed["repaired"]["stage2"]["stories"][0]["unreadable"]
-
-
-def test_parse_outputs_reads_the_text_as_it_stands(tmp_path, capsys):
     file = tmp_path / "texts.jsonl"
     file.write_text(json.dumps({"id": 1, "text": "<think>Bo | a draft | 1\n</think>Ines | It rains | 1"}))
     call_command("parse_outputs", "extract", file)

@@ -4,6 +4,7 @@ product."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,59 +75,51 @@ def votes_of(run: Run, model: str) -> list[VotedItem]:
     return voted
 
 
-def test_every_figure_follows_from_the_raw_answers(cast, copy):
+def test_every_figure_follows_from_the_raw_answers_and_pages_say_what_was_asked(cast, copy, client):
     run = asked(cast, copy, "random", "first-option", "majority")
     held = {row.name: row.groups["tombench"] for row in report_of(run).entrants}
     for model, metrics in held.items():
         expected = official_accuracies(votes_of(run, model))
         for parse in ("official", "repaired"):
-            assert metrics.parses.overall(parse).number_of("accuracy") == pytest.approx(
-                expected.overall.value, abs=1e-6
-            )
+            accuracy = metrics.parses.overall(parse).number_of("accuracy")
+            assert accuracy == pytest.approx(expected.overall.value, abs=1e-6)
             told = metrics.analysed(parse).kept["facets"]["ability"]
+            abilities = {name.strip(): one for name, one in expected.abilities.items()}
             assert {name: one["n"] for name, one in told.items()} == {
-                name.strip(): one.items for name, one in expected.abilities.items()
+                name: one.items for name, one in abilities.items()
             }
-            for name, one in expected.abilities.items():
-                assert told[name.strip()]["value"] == pytest.approx(one.value)
+            for name, one in abilities.items():
+                assert told[name]["value"] == pytest.approx(one.value)
         spread = metrics.analysed("repaired").kept["repetitions"]
         assert spread["repetitions"] == 3 and spread["lowest"] <= spread["mean"] <= spread["highest"]
     assert held["majority"].analysed("repaired").kept["repetitions"]["same_answer"] == 1.0  # the order does not move it
-
-
-@pytest.mark.once
-def test_its_pages_say_what_was_asked_and_how_often(cast, copy, client):
-    run = asked(cast, copy, "random", "majority")
     client.force_login(cast.alice)
     slug, place = cast.project.slug, RunItem.objects.filter(entrant__run=run, repetition=1).first()
-    item = client.get(reverse("benchmark:run_item", args=[slug, run.uid, place.pk])).content.decode()
-    assert "Repetition 2" in item and "repetition 2 ·" in item and place.sample.content["question"][:20] in item
-    leaderboard = client.get(reverse("benchmark:leaderboard", args=[slug])).content.decode()
-    assert "ToMBench (English and Chinese), version 1" in leaderboard and "Questions" in leaderboard
-    report = client.get(reverse("benchmark:run_report", args=[slug, run.uid])).content.decode()
-    assert "Accuracy by task" in report and "Single repetitions" in report and "tombench-1" in report
+    question = place.sample.content["question"][:20]
+    for name, args, parts in (
+        ("run_item", [slug, run.uid, place.pk], ("Repetition 2", "repetition 2 ·", question)),
+        ("leaderboard", [slug], ("ToMBench (English and Chinese), version 1", "Questions")),
+        ("run_report", [slug, run.uid], ("Accuracy by task", "Single repetitions", "tombench-1")),
+    ):
+        page = client.get(reverse(f"benchmark:{name}", args=args)).content.decode()
+        assert all(part in page for part in parts), name
 
 
 @pytest.mark.once
 def test_what_cannot_be_is_refused_in_one_sentence(cast, copy, tmp_path):
     endpoint = make_endpoint("random", provider="baseline", model="random")
-    held = {"dataset": copy, "endpoints": [endpoint]}
-    for plan, sentence in (
-        ({"steps": ["label"], "suite": "tombench"}, "expected some of s2a-extract, simtom-perspective and answer"),
-        (
-            {"steps": ["answer"], "suite": "tombench", "options": {"method": "loud"}},
-            "expected direct or cot or self-ask or s2a or simtom",
-        ),
-        ({"steps": ["answer"], "suite": "tombench", "options": {"tone": 1}}, "it has: method"),
-        ({"steps": ["answer"], "suite": "tombench", "options": {"answer_format": "structured"}}, "free text alone"),
-        ({"steps": ["answer"], "suite": "tombench", "repetitions": 0}, "expected 1 to 100"),
+    plan = Plan(copy, [endpoint], ["answer"], "tombench")
+    for changed, sentence in (
+        ({"steps": ["label"]}, "expected some of s2a-extract, simtom-perspective and answer"),
+        ({"options": {"method": "loud"}}, "expected direct or cot or self-ask or s2a or simtom"),
+        ({"options": {"tone": 1}}, "it has: method"),
+        ({"options": {"answer_format": "structured"}}, "free text alone"),
+        ({"repetitions": 0}, "expected 1 to 100"),
         ({"steps": ["label"], "suite": "omnitom"}, "needs a version of the project's own gold"),
     ):
         with pytest.raises(RunRefused, match=sentence):
-            check(Plan(**held, **plan))
-    with pytest.raises(BadImport, match="is missing"):
-        import_benchmark(by=None, project=cast.project, suite=suite_named("tombench"), folder=tmp_path, options={})
-    with pytest.raises(BadImport, match="expected both or en or zh"):
-        import_benchmark(
-            by=None, project=cast.project, suite=suite_named("tombench"), folder=tmp_path, options={"languages": "fr"}
-        )
+            check(replace(plan, **changed))
+    imported = {"by": None, "project": cast.project, "suite": suite_named("tombench"), "folder": tmp_path}
+    for options, sentence in (({}, "is missing"), ({"languages": "fr"}, "expected both or en or zh")):
+        with pytest.raises(BadImport, match=sentence):
+            import_benchmark(**imported, options=options)
