@@ -9,6 +9,7 @@ from benchmark.suites.omnitom.data import read_records, record_of
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.settled import baselines, published
 from tests.benchmark.tiny.suite import SUITE
+from tests.servers import ModelServer
 
 
 @pytest.fixture(scope="session")
@@ -79,6 +80,13 @@ def alice(cast, client):
     """The client of Alice, who administers the cast's project."""
     client.force_login(cast.alice)
     return client
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """A server of models, whose rules each test sets anew."""
+    with ModelServer(folder=tmp_path_factory.mktemp("models")) as running:
+        yield running
 
 
 @pytest.fixture

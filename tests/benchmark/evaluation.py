@@ -79,7 +79,7 @@ class OracleWorld:
         self.server, self.log = server, folder / "served.jsonl"
         path = write_records(folder / "records.jsonl", records)
         known = {"records": str(path), "served": str(self.log), "skills": skills}
-        server.control(answer="oracle", oracle=known, rules=[])
+        server.control(answer="oracle", oracle=known, rules=[], before="", latency=0.0)
         self.dataset = published(path)
         asked = {"provider": "openai", "base_url": f"{server.url}/v1", "max_concurrency": 16}
         self.models = {name: endpoint(name, **asked) for name in skills}

@@ -134,48 +134,32 @@ def tidied(world) -> None:
     cache.clear()
 
 
-def test_open_work_closes_every_way_to_the_item(world, client):
-    """The page of an item, its answer and the API show what models and judges made of the story."""
+def test_each_kind_of_open_work_closes_the_story_until_it_ends(world, client):
+    """tests/benchmark/test_closed_gold.py walks every page and file; here a page shows what models made of it."""
+    item = RunItem.objects.filter(entrant__run=world.run, sample__number=NUMBER, step="label").exclude(call=None)[0]
     withdrawn, without_table = partial(labels, ends="withdrawn"), partial(labels, has_table=False)
     taken_away = partial(a_table_to_align, taken_away=True)
+
+    def closed(person: str) -> set[int]:
+        access = project_access(getattr(world, person), world.project.slug)
+        client.force_login(access.user)
+        found = open_work(access)
+        assert client.get(f"{world.live}items/{item.pk}/").status_code == (403 if found else 200)
+        return found
+
     for person, kind in (
         ("bob", labels), ("esi", labels), ("alice", labels), ("bob", withdrawn), ("bob", without_table),
         ("esi", drafts), ("alice", drafts), ("esi", drafts_to_reconcile), ("esi", a_cell_to_decide),
         ("bob", a_table_to_align), ("esi", a_table_to_align), ("alice", a_table_to_align), ("bob", taken_away),
         ("esi", rows_to_decide),
     ):  # fmt: skip
-        client.force_login(getattr(world, person))
-        every = kind in (labels, a_table_to_align) and person == "bob"
-        closed, other = (ways(world, number)[: None if every else 1] for number in (NUMBER, 1))
         with kind(world, person):
-            found = {address: client.get(address).status_code for address in closed}
-            assert found == dict.fromkeys(closed, 403), (person, kind)
-            assert listed(world, client) == {1, 2, 3, 4, 5, 6, 7, 9}, (person, kind)
-            assert {client.get(address).status_code for address in other} == {200}, (person, kind)
-        found = {address: client.get(address).status_code for address in closed}
-        assert found == dict.fromkeys(closed, 200), (person, kind, "is done")
-        assert listed(world, client) == set(range(1, 10)), (person, kind, "is done")
+            assert closed(person) == {world.story.pk}, (person, kind)
+        assert closed(person) == set(), (person, kind, "is done")
         tidied(world)
-    client.force_login(world.alice)
     for kind in (a_cell_to_decide, rows_to_decide):  # any expert may take it up: it is none of an admin's
         with kind(world, "alice"):
-            assert {client.get(address).status_code for address in ways(world, NUMBER)} == {200}, kind
-
-
-def ways(world, number: int) -> list[str]:
-    slug, uid = world.project.slug, world.run.uid
-    asked = RunItem.objects.filter(entrant__run=world.run, sample__number=number).exclude(call=None)
-    items = [asked.filter(step=step).first().pk for step in ("extract", "label")]
-    pages = [f"{world.base}/runs/{uid}/items/{pk}/" for pk in items]
-    keys = f"a={world.entrant('majority')}&b={world.entrant('random')}"
-    side_by_side = reverse("benchmark:compare_story", args=[slug, number]) + f"?{keys}"
-    api = [reverse("api:run_item", args=[slug, uid, pk]) for pk in items]
-    return [*pages, *(f"{page}answer/" for page in pages), *api, side_by_side]
-
-
-def listed(world, client) -> set[int]:
-    address = reverse("api:run_items", args=[world.project.slug, world.run.uid])
-    return {item["sample"] for item in client.get(f"{address}?page_size=500&full=true").json()["results"]}
+            assert closed("alice") == set(), kind
 
 
 def test_each_kind_of_work_waits_for_those_before_it_alone(world, django_assert_num_queries):

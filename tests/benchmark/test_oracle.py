@@ -28,7 +28,6 @@ from benchmark.suites.omnitom.official import STRUCTURED, score_official
 from tests.benchmark.evaluation import OracleWorld, corpus, generated, started, worked_off
 from tests.benchmark.test_hostile_answers import LONG, labelled, record, saying
 from tests.patience import PATIENCE
-from tests.servers import ModelServer
 from tests.workers.process import MANAGE, start_process
 from workers.models import Attempt, Call, Endpoint, Worker
 from workers.services.progress import progress_of
@@ -43,12 +42,6 @@ SKILLS = {
     "weak": {"recall": 0.35, "invented": 0.5, "accuracy": dict.fromkeys(DIMENSIONS, 0.4), "seed": 5},
     "judge": {"misjudged": 0.02},
 }
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with ModelServer(folder=tmp_path_factory.mktemp("oracle")) as running:
-        yield running
 
 
 @pytest.fixture
@@ -205,8 +198,7 @@ TOO_LONG = labelled(lambda _: LONG)
 def tales(server, tmp_path):
     """Stories about which nobody errs, but as the rules of the server say."""
     records = [record(number) for number in range(1, TALES + 1)]
-    yield OracleWorld(tmp_path, records, server, {"model": PERFECT, "second": PERFECT, "judge": {}})
-    server.control(rules=[])
+    return OracleWorld(tmp_path, records, server, {"model": PERFECT, "second": PERFECT, "judge": {}})
 
 
 def scored_elsewhere(run: Run) -> dict:
@@ -300,7 +292,6 @@ def test_one_answer_that_aborts_leaves_official_figures_to_parts_without_it_alon
 
 @pytest.mark.once
 def test_where_every_answer_is_there_the_figures_are_equal_everywhere(tales):
-    tales.server.control(rules=[])
     run = tales.run()
     for group in ("stage1", "stage2"):
         expected = scored_elsewhere(run)[group]["overall"]

@@ -1,71 +1,26 @@
-"""Thoughts in answers: every step of every suite reads what is left, over HTTP, in imported files and in score_outputs,
-and the ledger keeps the thought."""
+"""Thoughts in answers, over HTTP, in imported files and in score_outputs: what is left is read, and the ledger keeps
+the thought. That what is behind a thought is the text without it tests/workers/providers/test_thoughts.py shows."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
 import pytest
 from django.core.management import call_command
 
 from benchmark.models import RunItem
 from benchmark.services.reports import scores_of
-from benchmark.suites.contract import Suite
 from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.questions import Question, Sample
-from benchmark.suites.registry import suite_named, suites
-from benchmark.suites.settings import Settings
+from benchmark.suites.registry import suite_named
 from core.incoming.thoughts import without_thoughts
-from tests.benchmark.controls.test_gold_follows import LOADED, Dataset
 from tests.benchmark.evaluation import OracleWorld, generated
 from tests.benchmark.test_imported_answers import MODEL, bring, cast  # noqa: F401 fixtures
 from tests.benchmark.tiny_copies import RIGHT
 from tests.marked import MARKS, UNCLOSED
-from tests.servers import ModelServer
 from workers.models import Call
 from workers.providers.contract import UNCLOSED as WITHIN_REASONING
 
 SKILLS = {"model": {"recall": 0.8, "invented": 0.2, "accuracy": dict.fromkeys(DIMENSIONS, 0.8)}, "judge": {}}
-
-
-def questions(suite: Suite, samples: Sequence[Sample]) -> list[Question]:
-    """A question of every step about each of a few samples of every category, after right answers to all others."""
-    options = {setting.name: setting.default for setting in suite.settings}
-    settings, dataset = Settings(options, seed=3, max_tokens=50), Dataset(samples)
-    by_category: dict[str, list[Sample]] = {}
-    for sample in samples:
-        by_category.setdefault(sample.category, []).append(sample)
-    asked = []
-    for sample in (sample for group in by_category.values() for sample in group[:2]):
-        answers: dict[str, str] = {}
-        for step in suite.steps:
-            question = Question(sample, step.key, settings, dataset, dict(answers))
-            if step.asks_about(sample.category) and not isinstance(suite.request(question), str):
-                answers[step.key] = suite.expected(question)
-                asked.append(question)
-    return asked
-
-
-def test_no_step_of_any_suite_reads_an_answer_where_the_thought_never_ends(tmp_path, monkeypatch):
-    """What is behind a thought is the same text as without it: tests/workers/providers/test_thoughts.py."""
-    assert {name for name in suites() if name != "tiny"} == {*LOADED, "omnitom"}
-    for name, load in LOADED.items():
-        (folder := tmp_path / name).mkdir()
-        suite = suite_named(name)
-        with monkeypatch.context() as patch:
-            asked = questions(suite, load(folder, patch))
-        assert {question.step for question in asked} >= {step.key for step in suite.launched}
-        for question in asked:
-            right, nothing = (suite.parse(question, text) for text in (suite.expected(question), ""))
-            assert nothing.repaired_score is None, (name, question.step, question.sample.key)
-            assert nothing.unreadable or right.repaired_score is None, (name, question.step, question.sample.key)
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with ModelServer(folder=tmp_path_factory.mktemp("thinking")) as running:
-        yield running
 
 
 @pytest.mark.django_db(transaction=True)

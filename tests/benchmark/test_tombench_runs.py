@@ -94,15 +94,10 @@ def test_every_figure_follows_from_the_raw_answers_and_pages_say_what_was_asked(
         assert spread["repetitions"] == 3 and spread["lowest"] <= spread["mean"] <= spread["highest"]
     assert held["majority"].analysed("repaired").kept["repetitions"]["same_answer"] == 1.0  # the order does not move it
     client.force_login(cast.alice)
-    slug, place = cast.project.slug, RunItem.objects.filter(entrant__run=run, repetition=1).first()
-    question = place.sample.content["question"][:20]
-    for name, args, parts in (
-        ("run_item", [slug, run.uid, place.pk], ("Repetition 2", "repetition 2 ·", question)),
-        ("leaderboard", [slug], ("ToMBench (English and Chinese), version 1", "Questions")),
-        ("run_report", [slug, run.uid], ("Accuracy by task", "Single repetitions", "tombench-1")),
-    ):
-        page = client.get(reverse(f"benchmark:{name}", args=args)).content.decode()
-        assert all(part in page for part in parts), name
+    page = client.get(reverse("benchmark:leaderboard", args=[cast.project.slug])).content.decode()
+    assert "ToMBench (English and Chinese), version 1" in page and "Questions" in page
+    page = client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])).content.decode()
+    assert "Accuracy by task" in page and "Single repetitions" in page and "tombench-1" in page
 
 
 @pytest.mark.once
