@@ -288,6 +288,7 @@ def test_samples_are_read_lean_together_and_each_text_held_once(planned, monkeyp
     with django_assert_num_queries(0):  # its samples are at hand
         keys = entered.resources.derived("of the whole", lambda held: [sample.key for sample in held])
     assert keys == [sample.key for sample in samples.values()]
+    assert entered.resources.derived("how many", len) == len(samples), "a number is not kept for other processes"
     _, entered = next(each_entered(part, samples_of(part)))
     assert entered.resources.derived("of a part", lambda held: [sample.key for sample in held]) == keys
 
