@@ -143,9 +143,6 @@ def test_without_json_people_read_a_table_and_what_it_may_cost(dataset):
 
 REFUSED = [
     ("--step label --endpoint gpt", "There is no endpoint 'gpt'; there are: lexical-judge, majority, "),
-    ("--step label --endpoint omniscient", "omniscient is a baseline that can only extract; none of the chosen"),
-    (JUDGES, "No run of oracle has extractions of omniscient; add --step extract."),
-    (f"{EXTRACTS} --step judge", "Judging needs a judge: choose an endpoint"),
     (f"{LABELS} --limit -1", "--limit: it is -1; expected a whole number from 0 to 1000000."),
     (f"{LABELS} --judge lexical-judge", "--judge is for judging, and the steps are label: leave it out"),
     (f"{LABELS} --shots 0", "--shots is for judging, and the steps are label: leave it out"),
@@ -156,7 +153,6 @@ REFUSED = [
     (f"{LABELS} --budget plenty", "The budget is 'plenty'; expected US dollars"),
     (f"{LABELS} --prompt-set ours", "There is no prompt set 'ours'; there are omnitom-1."),
     (f"{LABELS} --dataset 7", "oracle has no dataset version 7; it has: 1."),
-    (f"{LABELS} --batch", "The endpoint majority has no batch form."),
     (f"{LABELS} --level 9", "Argument --level: invalid choice: 9 (choose from 1, 2, 3, 4)"),
     (f"{LABELS} --split final", "'final'"),
 ]
