@@ -4,6 +4,7 @@ answered, and to no others."""
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -35,8 +36,8 @@ TWO_OPTIONS = dict.fromkeys(("选项C", "OPTION-C", "选项D", "OPTION-D"))
 
 
 @cache
-def _json(path):
-    return json.loads(path.read_text(encoding="utf-8"))
+def _vectors(path, suite: str):
+    return json.loads((path / "vectors" / suite / "vectors.json").read_text(encoding="utf-8"))
 
 
 def _matched(suite, samples, answers, **options):
@@ -53,9 +54,8 @@ def _matched(suite, samples, answers, **options):
 
 def test_of_opentom_they_lead_to_the_questions_that_the_released_code_samples(shared):
     samples = load_opentom(shared / "data" / "OpenToM").samples
-    vectors = _json(shared / "vectors" / "opentom" / "vectors.json")
     for part in ("coarse", "fine"):
-        answers = vectors["runs"][part]["sloppy"]["model_answers"]
+        answers = _vectors(shared, "opentom")["runs"][part]["sloppy"]["model_answers"]
         places, unmatched = _matched("opentom", samples, answers, part=part)
         truth = {name: sample.key for name, sample in named_questions(samples, part).items()}
         assert unmatched == [] and len(places) == len(answers)
@@ -78,7 +78,7 @@ def test_of_tombench_they_lead_to_tries_whose_letters_mean_what_the_released_cod
     samples = load_tombench(shared / "data" / "ToMBench").samples
     by_key, whole = {sample.key: sample for sample in samples}, _Whole(samples)
     settings = Settings({"order": "released"})
-    for language, runs in _json(shared / "vectors" / "tombench" / "vectors.json")["runs"].items():
+    for language, runs in _vectors(shared, "tombench")["runs"].items():
         run = runs["random_seed29"]
         places, unmatched = _matched("tombench", samples, run["model_answers"], language=language)
         assert unmatched == [] and len(places) == len(run["model_answers"]) == 470
@@ -90,39 +90,20 @@ def test_of_tombench_they_lead_to_tries_whose_letters_mean_what_the_released_cod
         parse(Question(samples[0], "answer", settings, whole, {}, 5), "[[A]]")
 
 
-def _previewed(plan, path, answers: dict, **said):
-    path.write_text(json.dumps(answers), encoding="utf-8")
-    return preview_of([(path, path.name)], plan, Statements(**{"model": "m"} | said))
-
-
-def _tombench(cast, folder, options: dict) -> Plan:
-    suite = suite_named("tombench")
-    dataset, _ = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options=options)
-    return Plan(dataset=dataset, endpoints=[], steps=["answer"], suite=suite.name, repetitions=0)
-
-
-def test_of_fantom_they_are_keys_and_what_is_asked_of_full_conversations_alone_is_told(shared):
+def test_of_fantom_they_are_keys_and_perceptions_are_to_all_questions_about_a_conversation(shared):
     copy = read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json")
-    answers = _json(shared / "vectors" / "fantom" / "vectors.json")["models"]["oracle"]["model_answers"]
+    answers = _vectors(shared, "fantom")["models"]["oracle"]["model_answers"]
     full, unmatched = _matched("fantom", list(fantom_samples(copy, FULL)), answers)
     assert unmatched == [] and len(full) == len(answers)
-    short = list(fantom_samples(copy, SHORT))
-    places, unmatched = _matched("fantom", short, answers)
-    assert {key for key, _, _ in places} == {sample.key for sample in short}
-    assert {where for where, _ in unmatched} == set(answers) - {sample.key for sample in short} != set()
-
-
-def test_of_percept_fantom_perceptions_are_to_all_questions_about_a_conversation(shared):
-    copy = read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json")
-    samples = list(percept_fantom_samples(copy, {}))
-    vectors = _json(shared / "vectors" / "perceptfantom" / "vectors.json")
+    # what is asked of full conversations alone is told
+    short = {sample.key: sample for sample in fantom_samples(copy, SHORT)}
+    places, unmatched = _matched("fantom", list(short.values()), answers)
+    assert {key for key, _, _ in places} == {*short}
+    assert {where for where, _ in unmatched} == set(answers) - {*short} != set()
+    samples, vectors = list(percept_fantom_samples(copy, {})), _vectors(shared, "perceptfantom")
     places, unmatched = _matched("percept-fantom", samples, vectors["qa"]["oracle"]["model_answers"])
-    absent = {
-        sample.key
-        for questions in annotated_sets(copy).values()
-        for sample in questions
-        if sample.gold["right"] == [NOT_THERE]
-    }
+    annotated = [sample for questions in annotated_sets(copy).values() for sample in questions]
+    absent = {sample.key for sample in annotated if sample.gold["right"] == [NOT_THERE]}
     assert {where for where, _ in unmatched} == absent != set()
     assert {step for _, step, _ in places} == {"answer"} and len(places) == 277 - len(absent)
     told = vectors["perc_inf"]["oracle"]["model_answers_by_part"]
@@ -131,29 +112,39 @@ def test_of_percept_fantom_perceptions_are_to_all_questions_about_a_conversation
     assert unmatched == [] and {key for key, _, _ in places} == about and len(about) > len(told)
     assert {step for _, step, _ in places} == {"perceptions"}
     assert all(key.startswith(f"{where}-") for (key, _, _), where in places.items())
-    part = samples[0].group.rpartition("-")[0]
-    places, _ = _matched("percept-fantom", samples, {part: "of all", samples[0].group: "of this set"})
-    assert places[samples[0].key, "perceptions", 0] == samples[0].group
-    assert {where for (key, _, _), where in places.items() if not key.startswith(f"{samples[0].group}/")} <= {part}
+    own, part = samples[0].group, samples[0].group.rpartition("-")[0]
+    places, _ = _matched("percept-fantom", samples, {part: "of all", own: "of this set"})
+    assert places[samples[0].key, "perceptions", 0] == own
+    assert {where for (key, _, _), where in places.items() if not key.startswith(f"{own}/")} <= {part}
+
+
+# --- previews and runs
+def _previewed(plan, path, answers: dict, **said):
+    path.write_text(json.dumps(answers), encoding="utf-8")
+    return preview_of([(path, path.name)], plan, Statements(**{"model": "m"} | said))
+
+
+def _plan(cast, suite: str, folder, options: dict, steps=()) -> Plan:
+    dataset, _ = import_benchmark(
+        by=cast.alice, project=cast.project, suite=suite_named(suite), folder=folder, options=options
+    )
+    return Plan(dataset=dataset, endpoints=[], steps=[*steps], suite=suite, repetitions=0)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_of_percept_tomi_the_shape_says_what_is_answered(shared, cast, tmp_path):
-    suite, vectors = suite_named("percept-tomi"), _json(shared / "vectors" / "percepttomi" / "vectors.json")
-    folder = shared / "data" / "Percept-ToMi"
-    dataset, _ = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options={})
-    plan = Plan(dataset=dataset, endpoints=[], steps=[], suite=suite.name, repetitions=0)
+    plan = _plan(cast, "percept-tomi", shared / "data" / "Percept-ToMi", {})
     for task, step in (("qa", "answer"), ("perc_inf", "perceptions")):
-        path = tmp_path / f"{task}.json"
-        path.write_text(json.dumps(vectors[task]["oracle"]["model_answers"]))
-        told = preview_of([(path, path.name)], plan, Statements(model="m")).summary
+        answers = _vectors(shared, "percepttomi")[task]["oracle"]["model_answers"]
+        told = _previewed(plan, tmp_path / f"{task}.json", answers).summary
         assert (told["steps"], told["by_id"], told["answers"], told["unmatched"]) == ([step], 96, 96, [])
         assert len(told["missing"]) == 504
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_run_reads_them_by_the_settings_that_go_with_them(cast, tmp_path, small_tombench):  # noqa: F811
-    plan, path = _tombench(cast, small_tombench(record(), record(**TWO_OPTIONS)), {}), tmp_path / "answers.json"
+    folder = small_tombench(record(), record(**TWO_OPTIONS))
+    plan, path = _plan(cast, "tombench", folder, {}, ["answer"]), tmp_path / "answers.json"
     answers = {"First Task/0/0": "[[A]]", "First Task/0/4": "[[A]]", "Second Task/9/0": "[[A]]"}
     preview = _previewed(plan, path, answers, ids={"language": "zh"})
     assert (preview.summary["settings"]["order"], preview.plan.repetitions) == ("released", 5)
@@ -166,7 +157,7 @@ def test_a_run_reads_them_by_the_settings_that_go_with_them(cast, tmp_path, smal
     answers = {"first-task:1:zh": "[[A]]"}
     with pytest.raises(BadFile, match=r"answers\.json, answer 'first-task:1:zh': the order in which the options of"):
         _previewed(plan, path, answers)
-    for order, choice in (("released", "C"), ("unshuffled", "A")):  # 42 shuffles four places to [2, 1, 3, 0] first
+    for order, choice in (("released", "C"), ("unshuffled", "A")):
         preview = _previewed(replace(plan, options={"order": order}), path, answers, model=order)
         run = import_answers(by=None, preview=preview, now=timezone.now())
         assert run.params["options"]["order"] == order
@@ -176,7 +167,7 @@ def test_a_run_reads_them_by_the_settings_that_go_with_them(cast, tmp_path, smal
 @pytest.mark.django_db(transaction=True)
 def test_released_ids_are_of_the_language_that_is_said_or_seen(cast, tmp_path, small_tombench):  # noqa: F811
     folder, path = small_tombench(record(), record(**TWO_OPTIONS)), tmp_path / "answers.json"
-    plans = {languages: _tombench(cast, folder, {"languages": languages}) for languages in ("both", "en")}
+    plans = {of: _plan(cast, "tombench", folder, {"languages": of}, ["answer"]) for of in ("both", "en")}
     for languages, answers, language, said in (
         ("both", ["[[A]]"], "unsaid", "answers.json: the ids of the released code are the same in both languages"),
         ("both", ["盒子在这里 [[B]]", "[[A]]"], "en", "answers.json: 1 of 2 answers are written in Chinese, 'First T"),
@@ -187,16 +178,14 @@ def test_released_ids_are_of_the_language_that_is_said_or_seen(cast, tmp_path, s
         ("en", ["[[A]]"], "unsaid", "en"),
         ("both", ["The box: [[B]]"], "zh", "zh"),
     ):
-        named = {f"First Task/0/{at}": text for at, text in enumerate(answers)}
-        plan = plans[languages]
+        plan, named = plans[languages], {f"First Task/0/{at}": text for at, text in enumerate(answers)}
         if len(said) > 2:
-            with pytest.raises(BadFile, match=said.replace("[", r"\[")):
+            with pytest.raises(BadFile, match=re.escape(said)):
                 _previewed(plan, path, named, ids={"language": language})
             continue
         preview = _previewed(plan, path, named, ids={"language": language})
         (pk,) = {pk for pk, _, _ in preview.matched.answers}
-        assert plan.dataset.samples.get(pk=pk).split == said
-        assert len(preview.matched.answers) == len(answers)
+        assert plan.dataset.samples.get(pk=pk).split == said and len(preview.matched.answers) == len(answers)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -42,18 +42,16 @@ def page(world, tail: str = "") -> str:
     return f"{world.base}/runs/{world.run.uid}/{tail}"
 
 
+def text(client: Client, address: str) -> str:
+    return client.get(address).content.decode()
+
+
 def delete(world, run: Run | None = None) -> archiving.Deletion:
     return archiving.delete_run(by=world.alice, run=run or world.run, now=timezone.now())
 
 
 def archive(world, run: Run | None = None) -> bool:
     return archiving.archive_run(by=world.alice, run=run or world.run, now=timezone.now())
-
-
-def _body(client: Client, address: str) -> str:
-    """What a page has between its frame, without what is drawn anew for each request."""
-    drawn = client.get(address).content.decode().partition("<main")[2]
-    return re.sub(r'value="[^"]{64}"|data-relative\s*>[^<]+', "", drawn)
 
 
 def events(verb: str) -> list[dict]:
@@ -66,25 +64,30 @@ def test_a_run_is_renamed_with_its_job(world, alice):
     assert answer.status_code == 302 and answer["Location"] == page(world)
     run = Run.objects.select_related("job").get()
     assert run.title == run.job.title == "Prompts of March"
-    assert events("renamed") == [{"title": "Prompts of March", "before": before}]
     assert not archiving.rename_run(by=None, run=run, title="Prompts of March")
     for title, why in ((" \x00 ", "needs a name"), ("x" * 201, "201 characters; expected up to 200")):
         with pytest.raises(RunRefused, match=why):
             archiving.rename_run(by=None, run=run, title=title)
     assert alice.post(page(world, "rename/"), {"title": " "}).status_code == 200
-    assert len(events("renamed")) == 1
+    assert events("renamed") == [{"title": "Prompts of March", "before": before}]
 
 
 def test_an_archived_run_opens_by_its_address_alone(world, alice):
     assert finished_runs(world.dataset, world.run.answer_format) == [world.run]
+    newer = type(world.dataset).objects.create(
+        project=world.dataset.project, version=world.dataset.version + 1, digest="1" * 64, schema_version="1",
+        rule_version="1", stories_count=1, propositions_count=0,
+    )  # fmt: skip
+    assert version_to_show(world.dataset.project) == world.dataset
     alice.post(page(world, "archive/"))
     assert not archive(world), "twice archived is archived once"
+    assert version_to_show(world.dataset.project) == newer, "it decides no longer which version is shown"
+    newer.delete()
     assert finished_runs(world.dataset, world.run.answer_format) == []
-    assert page(world) not in alice.get(f"{world.base}/runs/").content.decode()
-    assert page(world) in alice.get(f"{world.base}/runs/?archived=1").content.decode()
-    shown = alice.get(page(world)).content.decode()
+    assert page(world) not in text(alice, f"{world.base}/runs/") + text(alice, f"{world.base}/results/")
+    assert page(world) in text(alice, f"{world.base}/runs/?archived=1")
+    shown = text(alice, page(world))
     assert "lists, leaderboards and comparisons leave this run out" in shown and "extend/" not in shown
-    assert page(world) not in alice.get(f"{world.base}/results/").content.decode()
     items = RunItem.objects.count()
     with pytest.raises(RunRefused, match="restore it first"):
         extend_run(by=None, run=world.run, endpoints=[world.models["lexical-judge"]], now=timezone.now())
@@ -98,26 +101,26 @@ def test_an_archived_run_opens_by_its_address_alone(world, alice):
     assert len(events("archived")) == len(events("restored")) == 1
 
 
-def test_an_archived_run_decides_no_longer_which_version_is_shown(world):
-    version = world.dataset.version
-    newer = type(world.dataset).objects.create(
-        project=world.dataset.project, version=version + 1, digest="1" * 64, schema_version="1", rule_version="1",
-        stories_count=1, propositions_count=0,
-    )  # fmt: skip
-    assert version_to_show(world.dataset.project) == world.dataset
-    archive(world)
-    assert version_to_show(world.dataset.project) == newer
-
-
-def test_a_run_that_works_is_neither_archived_nor_deleted(world, alice):
+def test_a_run_that_works_or_whose_answers_are_judged_anew_stays(world, alice):
+    other = world.another("omniscient", steps=("extract",), judge=None, title="Extractions")
+    judged = world.another("omniscient", steps=("judge",), source=other, title="Judged")
+    with pytest.raises(RunRefused, match="1 run judges its answers anew: “Judged”"):
+        delete(world, other)
     for state in ("running", "paused"):
         type(world.run.job).objects.filter(pk=world.run.job_id).update(state=state, outcome="")
         for act in (archive, delete):
             with pytest.raises(RunRefused, match=f"The run is {state}: let it end or cancel it before it is"):
                 act(world)
-        assert f"The run is {state}" in alice.get(page(world, "delete/")).content.decode()
+        assert f"The run is {state}" in text(alice, page(world, "delete/"))
         assert alice.post(page(world, "delete/"))["Location"] == page(world, "delete/")
-    assert RunItem.objects.exists() and not events("deleted") and not events("archived")
+    assert world.run.entrants.exists() and not events("deleted") and not events("archived")
+    delete(world, judged)
+    assert delete(world, other).items
+
+
+def _body(client: Client, address: str) -> str:
+    """What a page has between its frame, without what is drawn anew for each request."""
+    return re.sub(r'value="[^"]{64}"|data-relative\s*>[^<]+', "", text(client, address).partition("<main")[2])
 
 
 def test_a_deleted_run_is_gone_and_its_answers_and_snapshots_stay(world, alice):
@@ -125,43 +128,28 @@ def test_a_deleted_run_is_gone_and_its_answers_and_snapshots_stay(world, alice):
     before = {model: model.objects.count() for model in (Call, Attempt, Item, SnapshotItem)}
     items, answered = RunItem.objects.count(), RunItem.objects.filter(call__isnull=False).count()
     saved = f"{world.base}/results/snapshots/{report.uid}/"
-    kept = [f"{saved}items/", f"{saved}items/{report.items.first().pk}/"]
-    texts = [_body(alice, address) for address in kept]
+    pages = [f"{saved}items/", f"{saved}items/{report.items.first().pk}/"]
+    kept = [_body(alice, address) for address in pages]
     keys = [world.entrant(name) for name in ("majority", "random")]
-    question = " ".join(alice.get(page(world, "delete/")).content.decode().split())
+    question = " ".join(text(alice, page(world, "delete/")).split())
     for stays in (f"{items} items", f"{answered} answers in the ledger", report.uid, "For the paper"):
         assert stays in question
-    assert alice.post(page(world, "delete/"))["Location"] == f"{world.base}/runs/"
-    assert "Its answers stay in the ledger" in alice.get(f"{world.base}/runs/").content.decode()
+    for _ in range(2):  # the second press comes late
+        assert alice.post(page(world, "delete/"))["Location"] == f"{world.base}/runs/"
+    [event] = events("deleted")
+    assert event["items"] == items and event["title"] == world.run.title
+    assert "Its answers stay in the ledger" in text(alice, f"{world.base}/runs/")
     assert not any(model.objects.exists() for model in (Run, RunItem, RunReport, StoryScores))
     assert {model: model.objects.count() for model in before} == before
     assert all(alice.get(page(world, tail)).status_code == 404 for tail in ("", "report/", "items/", "rename/"))
-    assert [_body(alice, address) for address in kept] == texts
-    shown = alice.get(saved).content.decode()
+    assert [_body(alice, address) for address in pages] == kept
+    shown = text(alice, saved)
     assert "The run was deleted since" in shown and page(world) not in shown
     with pytest.raises(NotComparable, match="was deleted"):
         pair_of(world.dataset.project, *keys)
     compared = alice.get(f"{world.base}/results/compare/", dict(zip("ab", keys, strict=True)))
     assert "was deleted" in compared.content.decode()
-    assert events("deleted")[0]["items"] == items and events("deleted")[0]["title"] == world.run.title
-    assert alice.post(page(world, "delete/"))["Location"] == f"{world.base}/runs/"  # a press that comes late
-    assert len(events("deleted")) == 1
-    world.another("majority", "random")
-    assert Attempt.objects.count() == before[Attempt], "what was asked before costs nothing"
-
-
-def test_a_run_whose_answers_are_judged_anew_stays(world):
-    other = world.another("omniscient", steps=("extract",), judge=None, title="Extractions")
-    judged = world.another("omniscient", steps=("judge",), source=other, title="Judged")
-    with pytest.raises(RunRefused, match="1 run judges its answers anew: “Judged”"):
-        delete(world, other)
-    delete(world, judged)
-    assert delete(world, other).items
-
-
-def test_nothing_is_built_on_a_run_that_was_deleted_meanwhile(world):
-    delete(world)
-    items = Item.objects.count()
+    # nothing is built on a run that was deleted meanwhile
     for build in (
         lambda: run_again(by=None, run=world.run, now=timezone.now()),
         lambda: save_run_snapshot(by=None, run=world.run),
@@ -172,7 +160,9 @@ def test_nothing_is_built_on_a_run_that_was_deleted_meanwhile(world):
     ):
         with pytest.raises(RunRefused, match="deleted"):
             build()
-    assert Item.objects.count() == items and not Run.objects.exists()
+    assert Item.objects.count() == before[Item] and not Run.objects.exists()
+    world.another("majority", "random")
+    assert Attempt.objects.count() == before[Attempt], "what was asked before costs nothing"
 
 
 JUDGED_ANEW = {
@@ -197,8 +187,6 @@ def test_a_deletion_and_a_press_at_the_same_moment(world, tail, said):
     assert there or not Item.objects.filter(job=world.run.job).still_open().exists()
 
 
-# --- commands
-# -----------------------------------------------------------------------------------------------------------------
 def test_commands_do_the_same(world):
     uid = world.run.uid
     assert told("runs", "rename", uid, "--title", "March") == {"run": uid, "changed": True, "title": "March"}
@@ -212,33 +200,24 @@ def test_commands_do_the_same(world):
     assert "There is no run" in refused("runs", "archive", uid)
 
 
-# --- the list of work
-# ---------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("put_away", "why"), [(archive, "The run is archived; restore it first."), (delete, "The run was deleted.")]
-)
-def test_the_job_of_a_run_that_is_put_away_is_not_taken_up_again(world, client, put_away, why):
-    job = world.run.job
-    item = Item.objects.filter(job=job).first()
+def test_the_job_of_a_run_that_is_put_away_is_not_taken_up_again(world, client):
+    job, item = world.run.job, Item.objects.filter(job=world.run.job).first()
     Item.objects.filter(pk=item.pk).update(state="failed", problem="No answer came.")
-    world.charlie.is_superuser = True
-    world.charlie.save()
+    type(world.charlie).objects.filter(pk=world.charlie.pk).update(is_superuser=True)
     client.force_login(world.charlie)
     address = reverse("workers:job", args=[job.uid])
-    assert f"{address}retry/" in client.get(address).content.decode()
-    put_away(world)
-    page = client.get(address).content.decode()
-    assert f"{address}retry/" not in page and why in page
-    for action in ("retry", "resume"):
-        answer = client.post(reverse("workers:job_action", args=[job.uid, action]), follow=True)
-        assert answer.content.decode().count(why) == 2  # as the refusal, and where the buttons were
-    item.refresh_from_db()
-    job.refresh_from_db()
-    assert (item.state, job.state) == ("failed", "finished")
-
-
-def test_the_job_of_a_control_is_put_away_with_its_run(world):
+    assert f"{address}retry/" in text(client, address)
+    for put_away, why in ((archive, archiving.ARCHIVED), (delete, "The run was deleted.")):
+        put_away(world)
+        shown = text(client, address)
+        assert f"{address}retry/" not in shown and why in shown
+        for action in ("retry", "resume"):
+            answer = client.post(reverse("workers:job_action", args=[job.uid, action]), follow=True)
+            assert answer.content.decode().count(why) == 2  # as the refusal, and where the buttons were
+        item.refresh_from_db()
+        job.refresh_from_db()
+        assert (item.state, job.state) == ("failed", "finished")
+    # the job of a control is put away with its original
     control = Run(control="renamed", original=Run(archived_at=timezone.now()))
-    assert (
-        refused_action(control) == archiving.ARCHIVED and refused_action(Run(control="renamed", original=Run())) == ""
-    )
+    assert refused_action(control) == archiving.ARCHIVED
+    assert refused_action(Run(control="renamed", original=Run())) == ""

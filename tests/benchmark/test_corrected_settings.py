@@ -12,16 +12,14 @@ from tests.workers.test_holding import GOOD
 from workers.services.endpoints import save_endpoint
 from workers.services.jobs import apply_action
 
-pytestmark = pytest.mark.django_db(transaction=True)
 
-
-def reply(path: str, headers: dict, body: bytes) -> Odd:
-    if b'"system"' in body:
-        return Odd(400, json.dumps({"error": {"message": "System role not supported"}}).encode())
-    return Odd(200, json.dumps(GOOD).encode())
-
-
+@pytest.mark.django_db(transaction=True)
 def test_a_run_keeps_the_settings_of_its_answers(cast, make_story):
+    def reply(path: str, headers: dict, body: bytes) -> Odd:
+        if b'"system"' in body:
+            return Odd(400, json.dumps({"error": {"message": "System role not supported"}}).encode())
+        return Odd(200, json.dumps(GOOD).encode())
+
     with OddServer(reply) as server:
         endpoint = make_endpoint("gemma", provider="openai", base_url=server.url + "/v1", max_concurrency=1)
         run = work_off(started(cast, published(cast, make_story, 8), [endpoint]))

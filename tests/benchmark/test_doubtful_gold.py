@@ -7,7 +7,6 @@ import io
 import json
 
 import pytest
-from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -21,29 +20,44 @@ from benchmark.services.doubtful_gold import REASON, doubtful_gold, look_again, 
 from benchmark.services.gold_kinds import labelling_of
 from tests.annotation.test_archive import packed
 from tests.benchmark.doubtful_world import AT, KEY, MODELS, PLANTED, doubtful_world, other_label
+from tests.benchmark.test_run_commands import told
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
 def world(tmp_path):
-    return doubtful_world(tmp_path)
+    """`page` is the address of doubtful gold."""
+    held = doubtful_world(tmp_path)
+    held.page = f"{held.base}/results/gold/doubtful/"
+    return held
 
 
 def doubts(world):
     return doubtful_gold(labelling_of(world.dataset))
 
 
-def said(cell, label, **more):
-    """What a page posts of a cell."""
-    return {
-        "proposition": cell.proposition, "dimension": cell.dimension, "label": label, "revision": cell.revision,
-        "row": cell.label, "now": timezone.now(), **more,
-    }  # fmt: skip
+def the(cell, world):
+    """The doubt about the same cell as it is now."""
+    [found] = [one for one in doubts(world).cells if one.id == cell.id]
+    return found
 
 
 def look(world, by, cell, label, **more):
-    return look_again(by=by, labelling=labelling_of(world.dataset), **said(cell, label, **more))
+    said = {
+        "proposition": cell.proposition, "dimension": cell.dimension, "label": label, "revision": cell.revision,
+        "row": cell.label, "now": timezone.now(),
+    }  # fmt: skip
+    return look_again(by=by, labelling=labelling_of(world.dataset), **said, **more)
+
+
+def taken_back(by, cell):
+    return take_back(by=by, proposition=cell.proposition, dimension=KEY, now=timezone.now())
+
+
+def decided(by, cell, label, revision=0):
+    how = {"dimension": KEY, "label": label, "revision": revision, "now": timezone.now(), "reason": "Clear."}
+    adjudicate(by=by, proposition=cell.proposition, **how)
 
 
 def test_planted_cells_come_first_and_nothing_tells_what_models_said(world, client):
@@ -54,87 +68,84 @@ def test_planted_cells_come_first_and_nothing_tells_what_models_said(world, clie
     assert (first.families, first.heard) == (("alpha", "beta", "gamma"), 3)
     assert (first.now, first.proposed) == (first.gold, other_label(AT, first.gold))
     client.force_login(world.esi)
-    slug, base = world.project.slug, f"{world.base}/results/gold/doubtful/"
-    page = client.get(base).content.decode()
+    slug = world.project.slug
+    page = client.get(world.page).content.decode()
     assert page.count("3 of\n") + page.count("3 of 3") >= 3
-    for text in (page, client.get(f"{base}doubtful-gold.csv").content.decode()):
+    for text in (page, client.get(f"{world.page}doubtful-gold.csv").content.decode()):
         assert not any(name in text for name in (*MODELS, first.gold, first.proposed))
     rows = client.get(reverse("api:doubtful_gold", args=[slug])).json()["rows"]
     assert [(row["story"], row["gold"], row["proposed"]) for row in rows[:1]] == [(first.story, "", "")]
-    out = io.StringIO()
-    call_command("results", "doubtful-gold", "--project", slug, "--json", stdout=out)
-    assert json.loads(out.getvalue())["rows"] == rows
-    shown = client.get(f"{base}look/")
+    assert told("results", "doubtful-gold", "--project", slug)["rows"] == rows
+    shown = client.get(f"{world.page}look/")
     [cell] = [one for one in shown.context["cells"] if one["doubt"].id == first.id]
     assert {chip["label"] for chip in cell["chips"][:2]} == {first.gold, first.proposed}
     assert len(cell["chips"]) == len(AT.values) and not any(chip["chosen"] for chip in cell["chips"])
     assert not any(name in shown.content.decode() for name in (*MODELS, "alpha", "Gold was"))
-    history = client.get(f"{base}cell/{first.proposition.uid}/{KEY}/?history=1").content.decode()
+    history = client.get(f"{world.page}cell/{first.proposition.uid}/{KEY}/?history=1").content.decode()
     assert "once you have looked" in history and first.gold not in history
 
 
 def test_gold_that_stands_has_a_record_and_is_asked_about_again_for_new_evidence_alone(world):
+    def waits() -> bool:
+        return cell.id in {one.id for one in doubts(world).waiting}
+
     cell, events = doubts(world).cells[0], GoldEvent.objects.count()
     kept = look(world, world.esi, cell, cell.gold, reason="It says so.")
     assert kept.stands and (GoldEvent.objects.count(), GoldLabel.objects.count()) == (events, 0)
     assert look(world, world.esi, cell, cell.gold) == kept and SecondLook.objects.count() == 1
-    after = doubts(world)
-    assert cell.id not in {one.id for one in after.waiting} and after.looked_at[0].stands
+    assert not waits() and doubts(world).looked_at[0].stands
     with pytest.raises(AdjudicationRefused, match="esi looked at this cell"):
         look(world, world.eva, cell, cell.gold)
     # two families said so then, three do now
     SecondLook.objects.update(families=["alpha", "beta"])
-    assert cell.id in {one.id for one in doubts(world).waiting}
+    assert waits()
     assert look(world, world.eva, cell, cell.gold).by == world.eva
-    assert take_back(by=world.eva, proposition=cell.proposition, dimension=KEY, now=timezone.now())
-    assert cell.id in {one.id for one in doubts(world).waiting}
-    assert take_back(by=world.eva, proposition=cell.proposition, dimension=KEY, now=timezone.now()) is None
+    assert taken_back(world.eva, cell) and waits()
+    assert taken_back(world.eva, cell) is None
 
 
 def test_a_changed_label_goes_through_adjudication_and_comes_back(world):
-    cell, decided = doubts(world).cells[:2]
-    # a cell that another expert decided, as gold has it
-    told = {"dimension": KEY, "label": decided.gold, "revision": 0, "now": timezone.now(), "reason": "Clear."}
-    adjudicate(by=world.alice, proposition=decided.proposition, **told)
-    [decided] = [one for one in doubts(world).cells if one.id == decided.id]
-    for one in (cell, decided):
-        changed = look(world, world.esi, one, one.proposed)
+    cell, other = doubts(world).cells[:2]
+    decided(world.alice, other, other.gold)  # another expert decided it, as gold has it
+    other = the(other, world)
+    for one in (cell, other):
+        assert not look(world, world.esi, one, one.proposed).stands
         gold = GoldLabel.objects.get(proposition=one.proposition, dimension=KEY)
-        assert not changed.stands
-        assert (gold.label, gold.method, gold.decided_by, gold.reason) == (
-            one.proposed, "adjudicated", world.esi, REASON,
-        )  # fmt: skip
-        [after] = [here for here in doubts(world).cells if here.id == one.id]
+        assert (gold.label, gold.method) == (one.proposed, "adjudicated")
+        assert (gold.decided_by, gold.reason) == (world.esi, REASON)
+        after = the(one, world)
         assert after.changed and not after.waits
         # a reason that is given afterwards is the decision's, too
         look(world, world.esi, after, one.proposed, reason="Line 2.")
         gold.refresh_from_db()
         assert gold.reason == "Line 2." and SecondLook.objects.filter(proposition=one.proposition).count() == 1
-        take_back(by=world.esi, proposition=one.proposition, dimension=KEY, now=timezone.now())
-        [again] = [here for here in doubts(world).cells if here.id == one.id]
+        taken_back(world.esi, one)
+        again = the(one, world)
         assert again.waits and again.now == one.gold
-    assert GoldLabel.objects.get(proposition=decided.proposition, dimension=KEY).decided_by == world.alice
+    now = GoldLabel.objects.get(proposition=other.proposition, dimension=KEY)
+    assert now.decided_by == world.alice
     assert world.dataset.samples.get(number=cell.story).beliefs[0]["labels"][KEY] == cell.gold
     # what is decided elsewhere is no longer this doubt
-    now = GoldLabel.objects.get(proposition=decided.proposition, dimension=KEY)
-    other = other_label(AT, decided.gold, 2)
-    adjudicate(
-        by=world.eva, proposition=decided.proposition, dimension=KEY, label=other, revision=now.revision,
-        now=timezone.now(), reason="No.",
-    )  # fmt: skip
-    assert decided.id not in {one.id for one in doubts(world).cells} and doubts(world).left_out == 1
+    decided(world.eva, other, other_label(AT, other.gold, 2), now.revision)
+    assert other.id not in {one.id for one in doubts(world).cells} and doubts(world).left_out == 1
+    # an archive has the decision of a second look and not the look
+    look(world, world.esi, cell, cell.proposed)
+    import_archive(by=None, source=packed(world.project), slug="copy", now=timezone.now())
+    copied = GoldEvent.objects.filter(proposition__table__story__project__slug="copy", reason=REASON)
+    event = copied.order_by("pk").last()
+    assert (event.after, event.after_method, str(event.by)) == (cell.proposed, "adjudicated", "copy:esi")
+    assert not SecondLook.objects.filter(proposition__table__story__project__slug="copy").exists()
 
 
 def test_pages_save_and_undo_by_the_script_and_without_it(world, client):
     client.force_login(world.esi)
-    base = f"{world.base}/results/gold/doubtful/"
     first, second = doubts(world).cells[:2]
-    page = client.get(f"{base}look/?cell={second.id}")
+    page = client.get(f"{world.page}look/?cell={second.id}")
     assert page.context["cells"][0]["doubt"].id == second.id
     urls = page.context["settings"]["urls"]
 
     def post(address, document):
-        return client.post(address, json.dumps(document), content_type="application/json")
+        return client.post(address, json.dumps(document), content_type="application/json").json()
 
     change = {
         "proposition": first.proposition.uid, "dimension": KEY, "label": first.proposed, "revision": 0, "row": 0,
@@ -142,29 +153,25 @@ def test_pages_save_and_undo_by_the_script_and_without_it(world, client):
         "changed_at": timezone.now().isoformat(),
     }  # fmt: skip
     for _ in range(2):  # sent again, it is one look
-        answer = post(urls["save"], {"annotator": world.esi.pk, "changes": [change]}).json()
-        assert "Gold changed" in answer["saved"][0]["html"] and first.gold in answer["saved"][0]["html"]
+        saved = post(urls["save"], {"annotator": world.esi.pk, "changes": [change]})["saved"][0]["html"]
+        assert "Gold changed" in saved and first.gold in saved
     assert SecondLook.objects.count() == 1
     other = change | {"label": first.gold}
-    assert "Say that you replace" in post(urls["save"], {"changes": [other]}).json()["error"]
-    answer = post(urls["save"], {"changes": [other | {"replaces": first.proposed}]}).json()
+    assert "Say that you replace" in post(urls["save"], {"changes": [other]})["error"]
+    answer = post(urls["save"], {"changes": [other | {"replaces": first.proposed}]})
     assert "Gold stands" in answer["saved"][0]["html"]
     assert not GoldLabel.objects.filter(label=first.proposed).exists()
-    done = client.get(f"{base}?show=looked-at").content.decode()
+    done = client.get(f"{world.page}?show=looked-at").content.decode()
     assert first.gold in done and first.proposed in done
-    [row] = [
-        one
-        for one in csv.DictReader(io.StringIO(client.get(f"{base}doubtful-gold.csv").content.decode()))
-        if one["Second look"]
-    ]
+    lines = csv.DictReader(io.StringIO(client.get(f"{world.page}doubtful-gold.csv").content.decode()))
+    [row] = [one for one in lines if one["Second look"]]
     assert (row["Second look"], row["Models"], row["State"]) == (first.gold, first.proposed, "Gold stands")
     undo = client.get(urls["undo"]).json()["undo"]
     assert undo["label"] == first.gold and undo["story"] == first.story
-    assert 'data-todo="1"' in post(urls["undo"], {"cells": undo["cells"]}).json()["cells"][0]["html"]
+    assert 'data-todo="1"' in post(urls["undo"], {"cells": undo["cells"]})["cells"][0]["html"]
     assert client.get(urls["undo"]).json()["undo"] is None
-    form = {"label": second.gold, "revision": 0, "row": 0}
-    address = f"{base}cell/{second.proposition.uid}/{KEY}/"
-    assert client.post(address, form).status_code == 302
+    address = f"{world.page}cell/{second.proposition.uid}/{KEY}/"
+    assert client.post(address, {"label": second.gold, "revision": 0, "row": 0}).status_code == 302
     assert SecondLook.objects.standing().get().proposition == second.proposition
     assert client.get(f"{address}?history=1")["Location"].endswith("/history/")
 
@@ -172,38 +179,26 @@ def test_pages_save_and_undo_by_the_script_and_without_it(world, client):
 def test_who_may_look(world, client):
     first, second = doubts(world).cells[:2]
     story = first.proposition.table.story
-    base = f"{world.base}/results/gold/doubtful/"
+
+    def refused(cell, why: str) -> None:
+        with pytest.raises(AdjudicationRefused, match=why):
+            look(world, world.esi, cell, cell.gold)
+        assert cell.id not in {one["doubt"].id for one in client.get(f"{world.page}look/").context["cells"]}
+
     client.force_login(world.bob)
-    assert client.get(base).status_code == 403
-    # another expert has the story
-    claims.claim(by=world.eva, stories=[story.pk], now=timezone.now())
-    with pytest.raises(AdjudicationRefused, match="decides story"):
-        look(world, world.esi, first, first.gold)
+    assert client.get(world.page).status_code == 403
     client.force_login(world.esi)
-    assert first.id not in {cell["doubt"].id for cell in client.get(f"{base}look/").context["cells"]}
-    # who voted on a cell leaves it to others
-    Vote.objects.create(
-        proposition=second.proposition, dimension=KEY, annotator=world.esi, label=second.gold,
-        changed_at=timezone.now(),
-    )  # fmt: skip
-    with pytest.raises(AdjudicationRefused, match="voted"):
-        look(world, world.esi, second, second.gold)
-    assert second.id not in {cell["doubt"].id for cell in client.get(f"{base}look/").context["cells"]}
+    claims.claim(by=world.eva, stories=[story.pk], now=timezone.now())
+    refused(first, "decides story")  # another expert has the story
+    vote = {"label": second.gold, "changed_at": timezone.now()}
+    Vote.objects.create(proposition=second.proposition, dimension=KEY, annotator=world.esi, **vote)
+    refused(second, "voted")  # who voted on a cell leaves it to others
     # who still labels a story sees nothing before that is done
     Assignment.objects.create(story=story, annotator=world.esi, slot=1, overlap=3)
-    page = client.get(base).content.decode()
+    page = client.get(world.page).content.decode()
     assert "you still have work to do" in page and first.proposition.belief not in page
-    assert client.get(f"{base}doubtful-gold.csv").status_code == 403
-    assert client.get(reverse("api:doubtful_gold", args=[world.project.slug])).status_code == 403
-
-
-def test_an_archive_has_the_decision_of_a_second_look_and_not_the_look(world):
-    cell = doubts(world).cells[0]
-    look(world, world.esi, cell, cell.proposed)
-    import_archive(by=None, source=packed(world.project), slug="copy", now=timezone.now())
-    [event] = GoldEvent.objects.filter(proposition__table__story__project__slug="copy", reason=REASON)
-    assert (event.after, event.after_method) == (cell.proposed, "adjudicated")
-    assert str(event.by) == "copy:esi" and SecondLook.objects.count() == 1
+    for address in (f"{world.page}doubtful-gold.csv", reverse("api:doubtful_gold", args=[world.project.slug])):
+        assert client.get(address).status_code == 403
 
 
 def test_a_doubt_that_waits_closes_the_story_to_experts(world, client):
@@ -226,8 +221,6 @@ def test_a_doubt_that_waits_closes_the_story_to_experts(world, client):
         if one.story == cell.story:
             look(world, world.esi, one, one.gold)
     assert seen(world.esi) == seen(world.eva) == ({200}, True)
-
-
-def test_experts_who_see_no_results_have_no_second_looks(world):
+    # experts who see no results have no second looks
     world.show_to(Audience.ADMINS)
-    assert open_work(project_access(world.esi, world.project.slug)) == set()
+    assert open_work(project_access(world.eva, world.project.slug)) == set()

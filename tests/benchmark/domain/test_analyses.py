@@ -8,18 +8,10 @@ import pytest
 
 from benchmark.domain.averaging import averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.suites.omnitom.analyses import (
-    Found,
-    outputs_analysis,
-    read_labels,
-    stage1_analyses,
-    stage1_rows,
-    stage2_analyses,
-    stage2_rows,
-)
+from benchmark.suites.omnitom import analyses
+from benchmark.suites.omnitom.analyses import outputs_analysis, read_labels, stage1_analyses, stage2_analyses
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME
 from benchmark.suites.omnitom.measure import Results, measured
-from benchmark.suites.omnitom.repaired import stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import NO_GOLD
 from core.plain import plain
@@ -51,36 +43,23 @@ STAGE2 = [
 ]
 
 
-def values(kinds, measure):
-    return {kind: found[measure]["value"] for kind, found in kinds.items()}
-
-
-def test_group_1_by_order_and_role_by_hand():
-    kinds = plain(stage1_analyses(STAGE1))["kinds"]
-    # gold rows: order 0: 1 of 1; order 1: 1 of 1 ("first" is no order); orders 2 and 3: 1 of 2; world 1 of 1; actors
-    # 0,2,1,0: 2 of 4
-    assert values(kinds, "recall") == {"0": 1, "1": 1, "2+": 0.5, "world": 1, "actors": 0.5}
-    # predicted rows as the model called them: order 0: counts 0, 1, 2: 2 of 3; none of order 1; 2+: 5: 1 of 1
-    # world 0, 1: 1 of 2; actors 5, -1, 2: 2 of 3
-    assert values(kinds, "precision") == {
-        "0": pytest.approx(2 / 3),
-        "1": None,
-        "2+": 1,
-        "world": 0.5,
-        "actors": pytest.approx(2 / 3),
-    }
-    # F1 = 2PR / (P + R): order 0 (4/3)/(5/3) = 0.8; 2+ 1/1.5 = 2/3; world 1/1.5 = 2/3; actors (2/3)/(7/6) = 4/7
-    assert values(kinds, "f1") == {
-        "0": pytest.approx(0.8), "1": None, "2+": pytest.approx(2 / 3), "world": pytest.approx(2 / 3),
-        "actors": pytest.approx(4 / 7),
-    }  # fmt: skip
+def test_extraction_by_hand():
+    found = plain(stage1_analyses(STAGE1))
+    kinds = found["kinds"]
+    for measure, wanted in {
+        # gold rows: order 0: 1 of 1; order 1: 1 of 1 ("first" is no order); orders 2 and 3: 1 of 2; world 1 of 1;
+        # actors 0,2,1,0: 2 of 4
+        "recall": (1, 1, 0.5, 1, 0.5),
+        # predicted rows as the model called them: order 0: counts 0, 1, 2: 2 of 3; none of order 1; 2+: 5: 1 of 1
+        # world 0, 1: 1 of 2; actors 5, -1, 2: 2 of 3
+        "precision": (pytest.approx(2 / 3), None, 1, 0.5, pytest.approx(2 / 3)),
+        # 2PR / (P + R): order 0 (4/3)/(5/3) = 0.8; 2+ 1/1.5 = 2/3; world 1/1.5 = 2/3; actors (2/3)/(7/6) = 4/7
+        "f1": (pytest.approx(0.8), None, pytest.approx(2 / 3), pytest.approx(2 / 3), pytest.approx(4 / 7)),
+    }.items():
+        assert tuple(kinds[kind][measure]["value"] for kind in ("0", "1", "2+", "world", "actors")) == wanted, measure
     assert kinds["0"]["recall"]["n"] == 1 and kinds["0"]["precision"]["n"] == 3
     assert kinds["1"]["f1"] == {"value": None, "n": 0, "interval": None, "reason": "no row of this kind"}
     assert kinds["2+"]["recall"]["reason"] == few("stories")
-
-
-def test_match_counts_and_volume_by_hand():
-    found = plain(stage1_analyses(STAGE1))
     # predicted counts 0, 1, 5, -1, 2
     assert found["match_counts"]["rows"] == {"0": 2, "1": 1, "2": 1, "3": 0, "4+": 1, "total": 5}
     assert [one["value"] for one in found["match_counts"]["shares"].values()] == [0.4, 0.2, 0.2, 0, 0.2]
@@ -90,7 +69,7 @@ def test_match_counts_and_volume_by_hand():
     assert plain(stage1_analyses([]))["volume"]["predicted_per_story"]["value"] is None
 
 
-def test_an_interval_resamples_whole_stories():
+def test_an_interval_resamples_whole_stories_by_the_seed():
     # five stories with 10 rows all matched, five with 10 rows unmatched: the standard error of a mean of ten ones and
     # noughts is .5/√9 = .1667, however many rows there are; times t(9; .975) = 2.262 and the slope 4 of the logit at
     # 1/2: 0 ± 1.508, [.181, .819]
@@ -101,17 +80,14 @@ def test_an_interval_resamples_whole_stories():
     # a large story weighs with its rows: 50 of 200, not a mean over stories
     large = Stage1Result(10, "A", (), (0,) * 100, ("1",) * 100)
     assert plain(stage1_analyses([*stories, large]))["kinds"]["1"]["recall"]["value"] == 0.25
-
-
-def test_the_seed_decides_the_intervals():
     stories = [Stage1Result(at, "A", (), (at % 2, 1), ("1", "1")) for at in range(9)]
-    analysed = [stage1_analyses(stories, seed=seed, resamples=50) for seed in (1, 1, 2)]
-    ends = [analyses["kinds"]["1"]["recall"].interval for analyses in analysed]
-    assert ends[0] == ends[1] != ends[2]
+    first, again, other = (stage1_analyses(stories, seed=seed, resamples=50)["kinds"]["1"] for seed in (1, 1, 2))
+    assert first["recall"].interval == again["recall"].interval != other["recall"].interval
 
 
-def test_group_2_by_order_and_role_by_hand():
-    kinds = plain(stage2_analyses(STAGE2))["kinds"]
+def test_labelling_by_hand():
+    found = plain(stage2_analyses(STAGE2))
+    kinds = found["kinds"]
     # truth status, order 1: right, wrong, wrong ("so"), not legal, right: 2 of 4; order 0: not answered
     assert kinds["1"]["truth_status"]["value"] == 0.5 and kinds["1"]["truth_status"]["n"] == 4
     assert kinds["0"]["truth_status"]["value"] == 0 and kinds["world"]["truth_status"]["n"] == 1
@@ -119,10 +95,6 @@ def test_group_2_by_order_and_role_by_hand():
     assert kinds["1"]["overall"] == kinds["actors"]["overall"]
     assert kinds["1"]["overall"]["value"] == pytest.approx(32 / 34) and kinds["1"]["overall"]["n"] == 34
     assert kinds["2+"]["overall"]["value"] is None
-
-
-def test_confusion_and_labels_by_hand():
-    found = plain(stage2_analyses(STAGE2))
     table = found["confusion"]["truth_status"]
     assert table["gold"] == ["True", "False", "Unknown"]
     assert table["said"] == ["True", "False", "Unknown", "missing", "illegal"] == list(read_labels("truth_status"))
@@ -139,9 +111,7 @@ def test_confusion_and_labels_by_hand():
     # that were not seen
     many = plain(stage2_analyses(STAGE2 * 5))["confusion"]["truth_status"]["ends"]
     assert many[0][1] == pytest.approx([0, unseen_share(15)], abs=1e-5) and many[2] == [None] * 5
-
-
-def test_nothing_usable_has_no_figures():
+    # nothing usable has no figures
     found = plain(stage2_analyses([STAGE2[3]]))
     assert found["kinds"]["1"]["overall"]["value"] is None and found["confusion"]["order"]["rows"][1] == [0] * 6
     assert found["labels"]["truth_status"]["gold"] == [0, 1, 0, 0, 0]
@@ -163,107 +133,59 @@ def test_rows_meant_are_the_rows_counted():
     usable1, usable2 = STAGE1[:2], STAGE2[:3]
     for name, count in stage1["match_counts"]["rows"].items():
         if name != "total":
-            assert sum(stage1_rows(one, matches=name)[0] for one in usable1) == count
+            assert sum(analyses.stage1_rows(one, matches=name)[0] for one in usable1) == count
     for kind, held in stage1["kinds"].items():
         by = "role" if kind in ("world", "actors") else "order"
-        rows = sum(stage1_rows(one, **{by: kind})[0] for one in usable1)
+        rows = sum(analyses.stage1_rows(one, **{by: kind})[0] for one in usable1)
         assert rows == held["precision"]["n"] + held["recall"]["n"]
-    for at, gold in enumerate(stage2["confusion"]["truth_status"]["gold"]):
-        for place, said in enumerate(read_labels("truth_status")):
-            rows = [stage2_rows(one, dimension="truth_status", gold=gold, predicted=said) for one in usable2]
-            assert sum(meant for meant, _ in rows) == stage2["confusion"]["truth_status"]["rows"][at][place]
+
+    def meant(**asked) -> tuple[int, int]:
+        return tuple(map(sum, zip(*(analyses.stage2_rows(one, **asked) for one in usable2), strict=True)))
+
+    table = stage2["confusion"]["truth_status"]
+    for gold, row in zip(table["gold"], table["rows"], strict=True):
+        for said, count in zip(read_labels("truth_status"), row, strict=True):
+            assert meant(dimension="truth_status", gold=gold, predicted=said)[0] == count
     for name in DIMENSIONS:
-        right = [stage2_rows(one, dimension=name, order="1") for one in usable2]
+        right, of = meant(dimension=name, order="1")
         held = stage2["kinds"]["1"][name]
-        assert sum(of for _, of in right) == held["n"]
-        assert sum(meant for meant, _ in right) / held["n"] == held["value"]
+        assert of == held["n"] and right / of == held["value"]
 
 
 def test_each_parse_has_the_analyses_of_its_own_results():
     read = [replace(result, unreadable="") for result in STAGE2]
     for official, repaired in ((read, STAGE2), (STAGE2[:3], STAGE2[:3])):
         results = Results(OMNITOM_SCHEME, {"stage2": official}, {"stage1": [], "stage2": repaired})
-        analyses = measured(results, seed=1)["stage2"].metrics.analyses
+        found = measured(results, seed=1)["stage2"].metrics.analyses
         for parse, of in (("official", official), ("repaired", repaired)):
-            parts = analyses[parse].finding.parts
+            parts = found[parse].finding.parts
             assert {**stage2_analyses(of), "outputs": parts["outputs"]} == parts
-            kept = analyses[parse].as_json()
+            kept = found[parse].as_json()
             assert list(kept) == ["kinds", "confusion", "labels", "outputs"]
-            assert Found.from_json(kept).parts == parts and plain(Found.from_json(kept)) == kept
+            assert analyses.Found.from_json(kept).parts == parts
+            assert plain(analyses.Found.from_json(kept)) == kept
     assert plain(stage2_analyses(read))["kinds"] != plain(stage2_analyses(STAGE2))["kinds"]
 
 
-@pytest.fixture(scope="session")
-def paper(omnitom):
-    return omnitom("paper_tables")
-
-
-def test_table_3_prints_the_mean_of_categories(paper):
-    for row in paper["table_3"]["rows"]:
+def test_tables_3_and_11_of_the_paper_are_what_its_counts_give(omnitom):
+    paper = omnitom("paper_tables")
+    for row in paper["table_3"]["rows"]:  # it prints the mean of categories
         shares = {name: value for name, value in row["stage1"].items() if name != "Overall" and value is not None}
-        if not shares:
-            continue
-        rows = [(name, {"f1": f"{value / 100:.6f}"}) for name, value in shares.items()]
-        mean = 100 * float(averages(rows, ("f1",), "f1").as_json()["overall"]["f1_category_mean"])
-        # the finding in "consistency": printed is the unweighted mean, at most 0.0057 off
-        assert mean == pytest.approx(row["stage1"]["Overall"], abs=0.0058), row["model"]
-        assert mean == pytest.approx(row["check_stage1_unweighted_category_mean"], abs=0.001)
-    assert any(one["table"] == "Table 3 Stage 1 Overall" for one in paper["consistency"]["inconsistencies"])
-
-
-def test_table_10_is_what_the_category_rows_give(paper):
-    # stories whose accuracy is the printed one: 10,000 gold rows each would be exact, one story a category is enough
-    rows = 10_000
-    dimensions = list(paper["table_10"]["dimensions"].values())[:2]  # the counts of each are made alike
-    for values in (models["GPT-5"]["values"] for models in dimensions):
-        results = [
-            Stage2Result(1, name, (GOLD,) * rows, (GOLD,) * (hit := round(value * 100)) + (FALSE,) * (rows - hit))
-            for name, value in values.items()
-        ]
-        found = {
-            row["story_category"]: row["acc_truth-status"]
-            for row in stage2_report(results, resamples=2).as_json()["by_category"]
-        }
-        assert {name: round(100 * share, 2) for name, share in found.items()} == values
-
-
-def test_table_10_averages_over_stories_to_table_3(paper):
-    stories = {row["category"]: row["stories"] for row in paper["table_4"]["rows"]}
-    names = paper["category_abbreviations"]
-    for models in paper["table_10"]["dimensions"].values():
-        for told in models.values():
-            weighted = sum(value * stories[names[short]] for short, value in told["values"].items()) / 895
-            assert weighted == pytest.approx(told["check_story_weighted_mean"], abs=0.001)
-
-
-def test_table_11_from_its_counts(paper):
+        if shares:
+            rows = [(name, {"f1": f"{value / 100:.6f}"}) for name, value in shares.items()]
+            mean = 100 * float(averages(rows, ("f1",), "f1").as_json()["overall"]["f1_category_mean"])
+            # the finding in "consistency": printed is the unweighted mean, at most 0.0057 off
+            assert mean == pytest.approx(row["stage1"]["Overall"], abs=0.0058), row["model"]
+            assert mean == pytest.approx(row["check_stage1_unweighted_category_mean"], abs=0.001)
     for row in paper["table_11"]:
         counts = tuple(count for count in range(5) for _ in range(row[f"mc{count}"]))
         result = Stage1Result(1, "A", counts, (1,), ("1",))
-        found = plain(stage1_analyses([result]))["match_counts"]["rows"]
-        assert list(found.values()) == [*(row[f"mc{count}"] for count in range(5)), row["total"]]
         assert result.pred_matched == row["derived"]["matched"]
         assert round(100 * result.pred_matched / len(counts), 2) == row["derived"]["micro_precision_percent"]
         # the last row holds all eight models
         stories = 895 * (8 if row["model"] == "Total" else 1)
         every = [result] + [Stage1Result(2, "A", (), (), ())] * (stories - 1)
-        per_story = plain(stage1_analyses(every, resamples=2))["volume"]["predicted_per_story"]
-        assert round(per_story["value"], 2) == row["derived"]["beliefs_per_story_over_895"]
-
-
-def test_table_12_from_its_counts(paper):
-    for row in paper["table_12"]:
-        for group in ("st1", "st2"):
-            percent = row[f"{group}_unusable_percent"]
-            if percent is None:
-                continue
-            failed = row[f"{group}_implied_stories"]
-            outputs = ["no readable row" if at < failed else "" for at in range(895)]
-            assert round(100 * plain(outputs_analysis(outputs, {}, resamples=2))["share"]["value"], 2) == percent
-
-
-def test_figure_of_the_human_judgements(paper):
-    told = paper["in_text"]["human_matchcount_distribution"]
-    counts = tuple(count for count in range(4) for _ in range(told[f"mc{count}"]))
-    found = plain(stage1_analyses([Stage1Result(1, "A", counts, (), ())]))["match_counts"]["rows"]
-    assert [round(100 * found[str(count)] / found["total"], 2) for count in range(4)] == told["percent"]
+        found = plain(stage1_analyses(every, resamples=2))
+        assert [*found["match_counts"]["rows"].values()] == [*(row[f"mc{count}"] for count in range(5)), row["total"]]
+        per_story = found["volume"]["predicted_per_story"]["value"]
+        assert round(per_story, 2) == row["derived"]["beliefs_per_story_over_895"]

@@ -15,8 +15,7 @@ pytestmark = pytest.mark.once
 def test_intervals_hold_the_truth_where_models_and_stories_are_few():
     """6 models × 21 items, 25 data sets: 525 items; bench/item_response.py has the large form."""
     for answers, least in [(12, 0.9), (1, 0.84)]:
-        rng = np.random.default_rng(7)
-        hard, apart = [], []
+        rng, hard, apart = np.random.default_rng(7), [], []
         for turn in range(25):
             scores, difficulty, discrimination = simulated(rng, 6, 21, answers)
             fit = fit_items(scores, seed=turn)
@@ -30,11 +29,9 @@ def test_intervals_hold_the_truth_where_models_and_stories_are_few():
 
 def test_what_tells_models_apart_comes_first():
     """Items 0 to 4 rise with ability, 5 to 9 do not, 10 to 14 fall."""
-    rng = np.random.default_rng(3)
-    ability = np.linspace(-1, 1, 12)
+    rng, ability = np.random.default_rng(3), np.linspace(-1, 1, 12)
     slopes = np.repeat([2.0, 0.0, -2.0, 1.0], [5, 5, 5, 25])
-    scores = rng.binomial(20, expit(ability[:, None] * slopes)) / 20
-    fit = fit_items(scores, seed=1)
+    fit = fit_items(rng.binomial(20, expit(ability[:, None] * slopes)) / 20, seed=1)
     rising, flat, falling = (fit.discrimination[at : at + 5] for at in (0, 5, 10))
     assert rising.min() > flat.max() and flat.min() > falling.max()
     assert fit.apart[:5].all() and fit.apart[10:15].all()
@@ -44,8 +41,7 @@ def test_what_tells_models_apart_comes_first():
 
 def test_items_that_models_scored_alike_have_one_fit():
     """Right and wrong answers of six models have at most 64 patterns, whatever number of items there are."""
-    rng = np.random.default_rng(5)
-    ability = np.linspace(-1.5, 1.5, 6)
+    rng, ability = np.random.default_rng(5), np.linspace(-1.5, 1.5, 6)
     scores = (rng.random((6, 3000)) < expit(ability[:, None] * rng.normal(1, 0.5, 3000))).astype(float)
     fit = fit_items(scores, seed=1)
     _, which, counts = np.unique(scores, axis=1, return_inverse=True, return_counts=True)
@@ -57,35 +53,29 @@ def test_items_that_models_scored_alike_have_one_fit():
 
 
 def test_it_is_the_mixed_model_of_statsmodels():
-    """The same model where statsmodels takes the data, right and wrong, one row an answer. It fits by variational
-    Bayes, so that means are near ours and not the same."""
+    """Which takes right and wrong, one row an answer, and fits by variational Bayes: means are near ours, not the
+    same."""
     from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
-    rng = np.random.default_rng(11)
-    scores, _, _ = simulated(rng, 12, 20, 1)
+    scores, _, _ = simulated(np.random.default_rng(11), 12, 20, 1)
     known, once = np.isfinite(scores), np.ones(20)
     ability = _elsewhere(scores, known, once)
     ours, _ = _posterior(scores, known, ability, once)
-    x, item = ability.ravel(), np.tile(np.arange(20), 12)
-    intercepts = np.eye(20)[item]
+    x, intercepts = ability.ravel(), np.eye(20)[np.tile(np.arange(20), 12)]
     effects = np.hstack([intercepts, intercepts * x[:, None]])
     fixed = np.column_stack([np.ones_like(x), x])
-    model = BinomialBayesMixedGLM(scores.ravel(), fixed, effects, np.repeat([0, 1], 20), vcp_p=1, fe_p=10)
-    fitted = model.fit_vb()
+    fitted = BinomialBayesMixedGLM(scores.ravel(), fixed, effects, np.repeat([0, 1], 20), vcp_p=1, fe_p=10).fit_vb()
     theirs = fitted.fe_mean + fitted.vc_mean.reshape(2, 20).T
     assert np.corrcoef(ours[:, 0], theirs[:, 0])[0, 1] > 0.97
     assert np.corrcoef(ours[:, 1], theirs[:, 1])[0, 1] > 0.9
     assert ours.mean(axis=0) == pytest.approx(theirs.mean(axis=0), abs=0.3)
 
 
-def test_nothing_is_fitted_of_few_models_items_or_models_that_are_alike():
+def test_a_fit_is_finite_and_nothing_is_fitted_of_few_models_items_or_models_that_are_alike():
     rng = np.random.default_rng(1)
-    assert fit_items(rng.random((4, 30)), seed=1) is None
-    assert fit_items(rng.random((9, 4)), seed=1) is None
-    assert fit_items(np.tile(rng.random(30), (6, 1)), seed=1) is None
-
-
-def test_a_model_without_a_score_and_an_item_that_all_get_right_have_finite_figures():
+    for scores in (rng.random((4, 30)), rng.random((9, 4)), np.tile(rng.random(30), (6, 1))):
+        assert fit_items(scores, seed=1) is None
+    # a model without a score, and an item that all get right
     scores = np.random.default_rng(2).random((6, 12)).round()
     scores[0, 3], scores[:, 5] = np.nan, 1.0
     fit = fit_items(scores, seed=1)

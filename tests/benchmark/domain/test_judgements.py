@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import json
 
+from benchmark.suites.omnitom import judgements
 from benchmark.suites.omnitom.data import GoldRow
-from benchmark.suites.omnitom.judgements import (
-    EXACT,
-    LINKS,
-    NORMALISED,
-    NOTHING,
-    Judging,
-    detail_of,
-    judged,
-    rows_kept,
-    settled,
-    unsettled,
-)
+from benchmark.suites.omnitom.judgements import EXACT, LINKS, NORMALISED, NOTHING, Judging, judged, settled, unsettled
 from benchmark.suites.omnitom.parsing.answers import PredictedRow
 from benchmark.suites.settings import Settings
 from judge.domain.judgements import CANNOT_TELL, MATCHED, UNMATCHED, PassVerdict, row_judgement
@@ -30,10 +20,6 @@ def judging(sample: str = "", **options: object) -> Judging:
     return Judging.of(Settings(OPTIONS | options, seed=7, judge_reads_prompts=True), sample)
 
 
-def pass_verdict(count: int | None) -> PassVerdict:
-    return PassVerdict(count, None)
-
-
 def test_more_than_half_of_the_verdicts_decide():
     for counts, count, flipped in [
         ((1,), 1, False),
@@ -44,13 +30,11 @@ def test_more_than_half_of_the_verdicts_decide():
         ((0, 0, None), 0, True),
         ((None,), None, False),
     ]:
-        row = row_judgement(None, tuple(map(pass_verdict, counts)))
+        row = row_judgement(None, tuple(PassVerdict(one, None) for one in counts))
         assert (row.count, row.flipped, row.missing, row.settled) == (count, flipped, False, False)
         assert row.cannot_tell == (count is None)
-
-
-def test_a_row_that_a_pass_leaves_out_rests_on_the_others_and_is_missing_in_none_or_all():
-    assert row_judgement(None, (None, pass_verdict(1))).verdicts == (MATCHED,)
+    # a row that a pass leaves out rests on the others, and is missing in none or all
+    assert row_judgement(None, (None, PassVerdict(1, None))).verdicts == (MATCHED,)
     left_out = row_judgement(None, (None, None))
     assert left_out.missing and not left_out.cannot_tell and left_out.count is None
     assert row_judgement((0, 2), ()).count == 2 and row_judgement((), ()).settled
@@ -61,19 +45,15 @@ def test_a_seed_and_a_sample_make_each_order_and_the_first_pass_shows_rows_as_th
     assert how.order(0, 0, 5) == [0, 1, 2, 3, 4]
     orders = {tuple(how.order(turn, side, 20)) for turn in (1, 2) for side in (0, 1)}
     assert len(orders) == 4 and all(sorted(order) == list(range(20)) for order in orders)
-    assert how.order(1, 0, 20) != Judging(passes=3, seed=2, key="12").order(1, 0, 20)
-    assert how.order(1, 0, 20) != Judging(passes=3, seed=1, key="13").order(1, 0, 20)
+    for other in (Judging(passes=3, seed=2, key="12"), Judging(passes=3, seed=1, key="13")):
+        assert how.order(1, 0, 20) != other.order(1, 0, 20)
 
 
 def shown(how: Judging, turn: int, links: dict[int, list[int]], cannot: tuple[int, ...] = ()) -> str:
     """An answer that says of predicted rows `links`, by their places in the tables, as pass `turn` numbers them."""
-    orders = how.order(turn, 0, len(PREDICTED)), how.order(turn, 1, len(GOLD))
+    first, second = how.order(turn, 0, len(PREDICTED)), how.order(turn, 1, len(GOLD))
     rows = [
-        {
-            "id": orders[0].index(at) + 1,
-            "matches": [orders[1].index(to) + 1 for to in matches],
-            "cannot_tell": at in cannot,
-        }
+        {"id": first.index(at) + 1, "matches": [second.index(to) + 1 for to in matches], "cannot_tell": at in cannot}
         for at, matches in links.items()
     ]
     return json.dumps({"predictions": rows, "gold": []})
@@ -87,13 +67,14 @@ def test_answers_to_shuffled_rows_come_back_to_their_rows():
         "judge3": shown(how, 2, {0: [0, 2], 1: [1]}),
     }
     predicted, gold = judged(texts, PREDICTED, GOLD, how)
-    assert [row.links for row in predicted] == [(0, 2), (1,), None]
-    assert [row.count for row in predicted] == [2, 1, None]
-    assert [row.flipped for row in predicted] == [False, True, True]
+    assert [(row.links, row.count, row.flipped) for row in predicted] == [
+        ((0, 2), 2, False), ((1,), 1, True), (None, None, True)
+    ]  # fmt: skip
     assert predicted[2].verdicts == (UNMATCHED, CANNOT_TELL) and predicted[2].cannot_tell
     assert all(row.missing for row in gold)
     repaired = {"pred": [row.count for row in predicted], "gold": [row.count for row in gold]}
-    kept = rows_kept(json.loads(json.dumps(repaired | detail_of((predicted, gold), how))))
+    detail = judgements.detail_of((predicted, gold), how)
+    kept = judgements.rows_kept(json.loads(json.dumps(repaired | detail)))
     assert [(row.count, row.links, row.verdicts, row.settled) for side in kept for row in side] == [
         (row.count, row.links, row.verdicts, row.settled) for side in (predicted, gold) for row in side
     ]
@@ -108,8 +89,7 @@ def test_without_the_form_nobody_may_say_that_it_cannot_tell():
 
 
 def test_rows_in_the_same_words_are_settled_by_rule():
-    rows = [(row.actor, row.belief) for row in PREDICTED]
-    gold = [(row.actor, row.belief) for row in GOLD]
+    rows, gold = ([(row.actor, row.belief) for row in side] for side in (PREDICTED, GOLD))
     assert unsettled(rows, gold, NOTHING) == ([0, 1, 2], [0, 1, 2, 3])
     assert settled(rows, gold, EXACT) == ([(0,), None, None], [(0,), None, None, None])
     assert settled(rows, gold, NORMALISED) == ([(0,), (1,), None], [(0,), (1,), None, None])
