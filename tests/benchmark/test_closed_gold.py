@@ -33,22 +33,10 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 from rest_framework.serializers import Serializer
 
-import annotation.api
-import annotation.forms
-import benchmark.api
-import benchmark.forms
-import judge.api
-import workers.forms
-from annotation.api.gold import GoldFilter
-from annotation.api.remarks import FlagFilter
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.forms.adjudication import QueueFilter
-from annotation.forms.corpus import StoryFilter
-from annotation.forms.filters import PartsFilter
-from annotation.forms.tables import TablesFilter
 from annotation.models import Assignment, GoldLabel, Membership, Method, Proposition, PropositionFlag, Role, User
-from benchmark.forms.items import ItemFilter
 from benchmark.models import Audience, DatasetSample, ResultsVisibility, RunItem, RunReport, Snapshot, SnapshotItem
+from benchmark.services import snapshots
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import publish_version
 from benchmark.services.entered_rows import Entry, add_row
@@ -56,12 +44,6 @@ from benchmark.services.items import SORTS
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import Picture
 from benchmark.services.reports import forget_report, report_of
-from benchmark.services.snapshots import (
-    save_across_snapshot,
-    save_comparison_snapshot,
-    save_leaderboard_snapshot,
-    save_run_snapshot,
-)
 from benchmark.suites.omnitom.data import LABEL
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.questions import PARSES
@@ -73,6 +55,7 @@ from judge.services.alignment_tables import load_tables, origin_of, units_of
 from judge.services.studies import Plan, make_study
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
+from tests.benchmark.settled import written
 from tests.copies import copied
 from workers.models import Item
 
@@ -115,8 +98,18 @@ def _planted(folder) -> ResultsWorld:
     )  # fmt: skip
     forget_report(held.run)
     held.study = _aligned(held)
-    across = save_across_snapshot(by=held.alice, project=held.project)
-    held.reports = [save_run_snapshot(by=held.alice, run=held.run), _compared(held), _leaderboard(held), across]
+    own = {"by": held.alice, "project": held.project}
+    keys = [held.entrant(name) for name in ("majority", "random")]
+    runs, entries = pair_of(held.project, *keys)
+    compared = {"runs": runs, "keys": keys, "comparison": compare(entries["stage2"], "stage2", "repaired")}
+    leaderboard = leaderboard_of(held.dataset, held.run.answer_format, "")
+    ranked = {"dataset": held.dataset, "leaderboard": leaderboard, "query": {"split": ""}}
+    held.reports = [
+        snapshots.save_run_snapshot(by=held.alice, run=held.run),
+        snapshots.save_comparison_snapshot(**own, **compared),
+        snapshots.save_leaderboard_snapshot(by=held.alice, **ranked),
+        snapshots.save_across_snapshot(**own),
+    ]
     return held
 
 
@@ -125,9 +118,8 @@ def _aligned(world: ResultsWorld):
     units = units_of([world.run])
     study = make_study(
         by=world.alice, project=world.project, plan=Plan("Study", len(units), overlap=3), units=units,
-        now=timezone.now(), load=partial(load_tables, project=world.project),
+        now=timezone.now(), load=partial(load_tables, project=world.project), origin=origin_of([world.run]),
         annotators=[world.bob, world.esi, world.ada],
-        origin=origin_of([world.run]),
     )  # fmt: skip
     for name, number in ALIGNED_BY.items():
         others = Alignment.objects.filter(annotator__username=name).exclude(task__number=number)
@@ -146,27 +138,12 @@ def _plant(story: DatasetSample) -> None:
         row.save(update_fields=["imported_labels"])
 
 
-def _compared(world: ResultsWorld):
-    keys = [world.entrant(name) for name in ("majority", "random")]
-    runs, entries = pair_of(world.project, *keys)
-    comparison = compare(entries["stage2"], "stage2", "repaired")
-    return save_comparison_snapshot(by=world.alice, project=world.project, runs=runs, keys=keys, comparison=comparison)
-
-
-def _leaderboard(world: ResultsWorld):
-    leaderboard = leaderboard_of(world.dataset, world.run.answer_format, "")
-    return save_leaderboard_snapshot(
-        by=world.alice, dataset=world.dataset, leaderboard=leaderboard, query={"split": ""}
-    )
-
-
 def assign(world: ResultsWorld, person: User, number: int, slot: int = 1) -> Assignment:
     story = world.project.stories.get(number=number)
     return Assignment.objects.create(story=story, annotator=person, slot=slot, overlap=world.project.overlap)
 
 
 # --- every address
-# ------------------------------------------------------------------------------------------------------------
 OWN = {"annotation", "benchmark", "judge", "workers", "api"}
 
 
@@ -183,8 +160,6 @@ def patterns(of, namespace: str = "", above: tuple[str, ...] = ()) -> Iterator[t
 
 
 URLS = sorted({one for one in patterns(get_resolver().url_patterns) if one[0] not in ("", "api:nothing", "logout")})
-
-
 OPEN_TO = {"bob": [8, ALIGNED_BY["bob"]], "esi": [DECIDED_BY_ESI, 7, ALIGNED_BY["esi"]], "ada": [3, ALIGNED_BY["ada"]]}
 FINISHED = 1
 
@@ -217,10 +192,8 @@ def choices(world: ResultsWorld, person: str, made: dict[str, str]) -> dict[str,
 
 def _one_of_a_kind(names: set[str]) -> list[str]:
     """Of what there is of each dimension or model, that of the planted dimension and the first model."""
-    others = [one.replace("_", "-") for one in DIMENSIONS if one != PLANTED]
-    return sorted(
-        one for one in names if not re.search(rf"-({'|'.join(others)})-", one) and not re.search(r"-[2-9](-|$)", one)
-    )
+    others = "|".join(one.replace("_", "-") for one in DIMENSIONS if one != PLANTED)
+    return sorted(one for one in names if not re.search(rf"-({others})-|-[2-9](-|$)", one))
 
 
 def queries(name: str, world: ResultsWorld) -> list[str]:
@@ -233,10 +206,9 @@ def queries(name: str, world: ResultsWorld) -> list[str]:
     if name.startswith("api:leaderboard"):
         return ["", "runs=all&show=person", f"split=run:{world.alone.uid}"]
     if "compar" in name:
-        people = f"a={first}&b={world.run.uid}.p1"
-        parses = product(("stage1", "stage2"), ("official", "repaired"))
         category = world.dataset.samples.get(number=8).category
-        return [people, *(f"a={first}&b={second}&group={s}&parse={r}&category={category}" for s, r in parses)]
+        both = (f"a={first}&b={second}&group={s}&parse={r}" for s, r in product(("stage1", "stage2"), PARSES))
+        return [f"a={first}&b={world.run.uid}.p1", *(f"{one}&category={category}" for one in both)]
     if name.startswith(("benchmark:leaderboard", "benchmark:differences", "benchmark:items_")):
         return ["", "runs=all&over=every", "parse=official&over=every&show=person", f"split=run:{world.alone.uid}"]
     if name in ("benchmark:run_results", "benchmark:run_report", "benchmark:snapshot"):
@@ -324,23 +296,32 @@ def filtered(world: ResultsWorld, turn: int, people: int) -> list[tuple[str, str
 
 
 # --- every filter, from the forms
-# ---------------------------------------------------------------------------------------------
+PACKAGES = ("annotation.api", "annotation.forms", "benchmark.api", "benchmark.forms", "judge.api", "workers.forms")
+KINDS = {
+    name: one
+    for package in map(importlib.import_module, PACKAGES)
+    for module in pkgutil.iter_modules(package.__path__)
+    for name, one in vars(importlib.import_module(f"{package.__name__}.{module.name}")).items()
+    if isinstance(one, type) and issubclass(one, forms.Form | Serializer) and "Filter" in name
+}
+"""Every filter of a page or of the API by its name."""
+
+
 def item_queries(world: ResultsWorld) -> list[str]:
     """Every choice of every field, of one of two models; gold and said labels in every dimension; every order."""
-    chosen = _of_form(ItemFilter(QueryDict(), run=world.run))
+    chosen = _of_form(KINDS["ItemFilter"](QueryDict(), run=world.run))
     for dimension in DIMENSIONS:
-        form = ItemFilter(QueryDict(f"dimension={dimension}"), run=world.run)
+        form = KINDS["ItemFilter"](QueryDict(f"dimension={dimension}"), run=world.run)
         chosen += [f"dimension={dimension}&{one}" for one in _of_form(form) if one.startswith(("gold=", "said="))]
     models = world.run.entrants.values_list("pk", flat=True)[:2]
-    found = [
-        f"model={models[at // 4 % 2]}&{one}" for at, one in enumerate(chosen)
-    ]  # four by four, for both lists of items and both people
+    # four by four, for both lists of items and both people
+    found = [f"model={models[at // 4 % 2]}&{one}" for at, one in enumerate(chosen)]
     return [f"sort={sign}{sort}" for sort in SORTS for sign in ("", "-")] + found
 
 
 def api_item_queries(world: ResultsWorld) -> list[str]:
     """The same choices by the names that the API has for them."""
-    form = ItemFilter(QueryDict(), run=world.run)
+    form = KINDS["ItemFilter"](QueryDict(), run=world.run)
     fields = ("step", "state", "problem", "category", "split")
     chosen = [(name, value) for name in fields for value, _ in form.fields[name].choices if value]
     return [urlencode({"full": "true", **dict([one])}) for one in [*chosen, ("model", "majority"), ("sort", "-score")]]
@@ -352,30 +333,27 @@ def _of_form(form: forms.Form) -> list[str]:
     ]
 
 
-def of_project(form: type[forms.Form]):
-    return lambda world: _of_form(form(QueryDict(), project=world.project))
+def of_project(name: str):
+    return lambda world: _of_form(KINDS[name](QueryDict(), project=world.project))
 
 
 def queue_queries(world: ResultsWorld) -> list[str]:
-    pairs = [
-        f"status=all&dimension={one.key}&pair={one.values[0]}|{one.values[1]}" for one in DEFAULT_SCHEMA.dimensions
-    ]
-    return [*of_project(QueueFilter)(world), *pairs]
+    pairs = [(one.key, *one.values[:2]) for one in DEFAULT_SCHEMA.dimensions]
+    chosen = [f"status=all&dimension={key}&pair={first}|{second}" for key, first, second in pairs]
+    return of_project("QueueFilter")(world) + chosen
 
 
-def flag_queries(world: ResultsWorld) -> list[str]:
-    return [f"outcome={one}" for one in FlagFilter().fields["outcome"].choices]
+def by_category(world: ResultsWorld) -> list[str]:
+    return [urlencode({"category": one}) for one in world.project.categories.values_list("name", flat=True)]
 
 
-def majority_queries(world: ResultsWorld) -> list[str]:
-    categories = world.project.categories.values_list("name", flat=True)
-    return [*(f"dimension={key}" for key in DEFAULT_SCHEMA.keys), *(urlencode({"category": one}) for one in categories)]
+BY_DIMENSION = [f"dimension={key}" for key in DEFAULT_SCHEMA.keys]
 
 
 def gold_queries(world: ResultsWorld) -> list[str]:
-    methods = GoldFilter().fields["method"].choices
-    told = [*(f"dimension={key}" for key in DEFAULT_SCHEMA.keys), *(f"method={value}" for value in methods)]
-    return told + [f"story={one.uid}" for one in world.project.stories.filter(number__in=(6, 7, 8))]
+    methods = [f"method={value}" for value in KINDS["GoldFilter"]().fields["method"].choices]
+    stories = world.project.stories.filter(number__in=(6, 7, 8))
+    return [*BY_DIMENSION, *methods, *(f"story={one.uid}" for one in stories)]
 
 
 FILTERS = {
@@ -384,53 +362,32 @@ FILTERS = {
     "api:run_items": api_item_queries,
     "annotation:adjudication": queue_queries,
     "annotation:majorities": queue_queries,
-    "annotation:stories": of_project(StoryFilter),
-    "annotation:tables": of_project(TablesFilter),
-    "annotation:agreement": of_project(PartsFilter),
-    "annotation:agreement_annotators": of_project(PartsFilter),
-    "annotation:agreement_csv": of_project(PartsFilter),
-    "annotation:agreement_opinions": of_project(PartsFilter),
+    "annotation:stories": of_project("StoryFilter"),
+    "annotation:tables": of_project("TablesFilter"),
+    **dict.fromkeys(
+        [f"annotation:agreement{of}" for of in ("", "_annotators", "_csv", "_opinions")], of_project("PartsFilter")
+    ),
     "api:gold": gold_queries,
-    "api:flags": flag_queries,
-    "api:majorities": majority_queries,
-    "api:stories": lambda world: [f"category={one}" for one in world.project.categories.values_list("name", flat=True)],
+    "api:flags": lambda world: [f"outcome={one}" for one in KINDS["FlagFilter"]().fields["outcome"].choices],
+    "api:majorities": lambda world: BY_DIMENSION + by_category(world),
+    "api:stories": by_category,
 }
 WALKED = {
-    "ComparisonFilter",
-    "ItemFilter",
-    "LeaderboardFilter",
-    "ParseFilter",
-    "RunItemFilter",
-    "QueueFilter",
-    "StoryFilter",
-    "TablesFilter",
-    "PartsFilter",
-    "GoldFilter",
-    "FlagFilter",
-    "MajoritiesFilter",
-    "GoldKindsFilter",
-    "DoubtfulGoldFilter",
-    "StructureFilter",
-}
+    f"{name}Filter"
+    for name in (
+        "Comparison", "Item", "Leaderboard", "Parse", "RunItem", "Queue", "Story", "Tables", "Parts", "Gold", "Flag",
+        "Majorities", "GoldKinds", "DoubtfulGold", "Structure",
+    )
+}  # fmt: skip
 ADMINS_ALONE = {"BridgeFilter", "FilterForm", "GoldLogFilter", "LedgerFilter", "PanelFilter", "SweepFilter"}
 """Filters of pages that neither annotators nor experts open (tests/test_urlconf.py)."""
 
 
 def test_every_filter_is_walked():
-    modules = []
-    for package in (annotation.api, annotation.forms, benchmark.api, benchmark.forms, judge.api, workers.forms):
-        modules += [
-            importlib.import_module(f"{package.__name__}.{one.name}") for one in pkgutil.iter_modules(package.__path__)
-        ]
-    kinds = {
-        name for module in modules for name, one in vars(module).items()
-        if isinstance(one, type) and issubclass(one, forms.Form | Serializer) and "Filter" in name
-    }  # fmt: skip
-    assert kinds == WALKED | ADMINS_ALONE
+    assert KINDS.keys() == WALKED | ADMINS_ALONE
 
 
 # --- the walk
-# -----------------------------------------------------------------------------------------------------------------
 def _with_addresses(folder) -> tuple[ResultsWorld, dict[str, list[tuple[str, str]]]]:
     world = _planted(folder)
     category = world.dataset.samples.get(number=8).category
@@ -451,18 +408,13 @@ def site(tmp_path, monkeypatch) -> SimpleNamespace:
     world, held = copied("closed gold with addresses", lambda: _with_addresses(tmp_path))
     monkeypatch.setattr(ChoiceWidget, "render", _kept(ChoiceWidget.render))
 
-    def told(
-        person: User, names="", *, turn: int | None = None, people=1, most: int | None = None, but="^$"
-    ) -> dict[str, str]:
+    def told(person: User, names="", *, turn=None, people=1, most: int | None = None, but="^$") -> dict[str, str]:
         client = Client()
         client.force_login(person)
         found, count = {}, Counter()
         asked = dict.fromkeys([*held[person.username], *(filtered(world, turn, people) if turn is not None else [])])
-        many = {
-            name
-            for name, all_of in Counter(name for name, _ in asked).items()
-            if all_of >= MANY and MADE.fullmatch(name)
-        }
+        sizes = Counter(name for name, _ in asked)
+        many = {name for name, size in sizes.items() if size >= MANY and MADE.fullmatch(name)}
         for name, address in asked:
             count[name] += 1
             if turn is not None and name in many and count[name] % 2 != turn:
@@ -470,7 +422,7 @@ def site(tmp_path, monkeypatch) -> SimpleNamespace:
             if name.startswith(names) and (most is None or count[name] <= most) and not re.search(but, address):
                 response = client.get(address, headers={"Accept": "*/*"} if name.startswith("api:") else {})
                 assert response.status_code < 500, address
-                found[address] = f"{response.status_code} {_text(response)}"
+                found[address] = f"{response.status_code} {text_in(response)}"
         return found
 
     return SimpleNamespace(told=told, world=world)
@@ -490,7 +442,7 @@ def _kept(render: Callable[..., str]) -> Callable[..., str]:
     return draw
 
 
-def _text(response) -> str:
+def text_in(response) -> str:
     data = b"".join(response.streaming_content) if response.streaming else response.content
     if data.startswith(b"PK"):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -498,7 +450,7 @@ def _text(response) -> str:
     return data.decode("utf-8", "replace")
 
 
-def show(world, audience: Audience, once_published: bool) -> None:
+def show(world, audience: Audience = Audience.EVERYONE, once_published: bool = False) -> None:
     told = {"audience": audience, "once_published": once_published}
     ResultsVisibility.objects.update_or_create(project=world.project, defaults=told)
 
@@ -512,12 +464,13 @@ def secrets(person: str, address: str) -> list[str]:
         words.append(present_word(aligned))
     if person == "esi":
         words.append(published_word(DECIDED_BY_ESI))
-        words += (
-            [present_word(DECIDED_BY_ESI)]
-            if re.search(r"/(runs|results|datasets|leaderboard|comparison)/", address)
-            else []
-        )
+        if re.search(r"/(runs|results|datasets|leaderboard|comparison)/", address):
+            words.append(present_word(DECIDED_BY_ESI))
     return words
+
+
+def leaks(person: str, told: dict[str, str]) -> set[str]:
+    return {address for address, text in told.items() if any(word in text for word in secrets(person, address))}
 
 
 SETTINGS = [(Audience.EVERYONE, False), (Audience.EVERYONE, True), (Audience.EXPERTS, False), (Audience.ADMINS, True)]
@@ -530,34 +483,26 @@ once."""
 def test_no_address_tells_gold_that_is_open(site, audience, once_published, monkeypatch):
     monkeypatch.setattr("benchmark.services.visibility.gold_is_published", lambda project: True)
     show(site.world, audience, once_published)
+    first, last = ((audience, once_published) == SETTINGS[at] for at in (0, 3))
     for turn, name in enumerate(("bob", "esi")):
-        asked = (
-            {"turn": turn, "people": 2}
-            if (audience, once_published) == SETTINGS[0]
-            else {"names": "benchmark:", "most": 3}
-        )
-        told = site.told(
-            getattr(site.world, name), **asked
-        )  # nothing else knows who sees results (tests/test_imports.py)
-        leaks = {address for address, text in told.items() if any(word in text for word in secrets(name, address))}
-        assert leaks == set(), (name, len(leaks))
+        asked = {"turn": turn, "people": 2} if first else {"names": "benchmark:", "most": 3}
+        told = site.told(getattr(site.world, name), **asked)  # nothing else knows who sees results
+        assert leaks(name, told) == set()
         sees = Role(audience.value).rank <= {"bob": Role.ANNOTATOR, "esi": Role.EXPERT}[name].rank
         lists = [text for address, text in told.items() if "/items/?" in address]
         assert any(one.startswith("200") for one in lists) == sees  # the walk is not refused everywhere
-    if (audience, once_published) == SETTINGS[3]:  # an admin sees results whatever the audience
+    if last:  # an admin sees results whatever the audience
         told = site.told(site.world.ada)
-        leaks = {address for address, text in told.items() if any(word in text for word in secrets("ada", address))}
-        assert leaks == set()
+        assert leaks("ada", told) == set()
         assert sum(text.startswith("200") for text in told.values()) > 100
-    if (audience, once_published) == SETTINGS[0]:  # others ask for few, or see none
+    if first:  # others ask for few, or see none
         assert_nobody_changed_a_report()
 
 
 def assert_nobody_changed_a_report() -> None:
     """What was parsed for one page is shown to the next: here to hundreds, of all figures and files."""
-    texts = [
-        text for model in (RunReport, Snapshot) for text in model.objects.values_list(text_of("metrics"), flat=True)
-    ]
+    kept = (model.objects.values_list(text_of("metrics"), flat=True) for model in (RunReport, Snapshot))
+    texts = [text for model in kept for text in model]
     assert texts and all(text in parsed_once for text in texts)
     assert [parsed_once(text) for text in texts] == [restored(json.loads(text)) for text in texts]
 
@@ -565,15 +510,13 @@ def assert_nobody_changed_a_report() -> None:
 @pytest.mark.dear
 def test_the_words_are_told_once_the_work_is_done(site):
     """Or the walk would find nothing because nothing is there."""
-    show(site.world, Audience.EVERYONE, False)
+    show(site.world)
     Assignment.objects.update(released_at=timezone.now())
     Alignment.objects.update(state=AlignmentState.HANDED_IN, handed_in_at=timezone.now())
     site.world.open_cell.delete()
     told = site.told(site.world.bob, ("benchmark:official_output", "benchmark:run_item"))
-    leaking = {
-        re.sub(r"\d+", "n", address.partition("?")[0]) for address, text in told.items() if published_word(8) in text
-    }
-    assert any("/output/" in one for one in leaking) and any("/items/n/" in one for one in leaking)
+    leaking = [address for address, text in told.items() if published_word(8) in text]
+    assert any("/output/" in one for one in leaking) and any(re.search(r"/items/\d+/", one) for one in leaking)
     told = site.told(site.world.esi, ("benchmark:dataset_difference", "annotation:story"))
     assert sum(published_word(6) in text or present_word(7) in text for text in told.values()) >= 3
 
@@ -589,12 +532,10 @@ def test_only_figures_over_all_stories_depend_on_open_gold(site, monkeypatch):
 
     Each choice is asked of one of both lists of items, the next of the other.
     """
-    show(site.world, Audience.EVERYONE, False)
-    Item.objects.update(
-        finished_at=timezone.now() - timedelta(days=1)
-    )  # a run's page counts the answers of the last seconds
-    before = _told_with(site, monkeypatch, 0)
-    after = _told_with(site, monkeypatch, 1)
+    show(site.world)
+    yesterday = timezone.now() - timedelta(days=1)
+    Item.objects.update(finished_at=yesterday)  # a run's page counts the answers of the last seconds
+    before, after = (_told_with(site, monkeypatch, at) for at in (0, 1))
     assert before.keys() == after.keys() and len(before) > 150
     assert any(one.startswith("200") and "majority" in one for one in before.values())
     assert [one for one in before if before[one] != after[one]] == []
@@ -605,31 +546,31 @@ def _told_with(site, monkeypatch, at: int) -> dict[str, str]:
     for belief in story.beliefs:
         belief["labels"] = {one.key: one.values[at] for one in DEFAULT_SCHEMA.dimensions}
     story.save(update_fields=["gold"])
-    monkeypatch.setattr(
-        "benchmark.services.asking._kept", OrderedDict()
-    )  # records of this digest are kept with the gold of before
+    # records of this digest are kept with the gold of before
+    monkeypatch.setattr("benchmark.services.asking._kept", OrderedDict())
     forget_report(site.world.run)
     told = site.told(site.world.bob, ("benchmark:", "api:run"), turn=0, but=FIGURES_OVER_ALL)
-    return {address: _plain(text) for address, text in told.items()}
+    return {address: plain(text) for address, text in told.items()}
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Without what differs from request to request: tokens, and how long ago something was."""
     return re.sub(r"(?s)\b[A-Za-z0-9]{64}\b|<time.*?</time>", "", text)
 
 
 # --- single ways
-# --------------------------------------------------------------------------------------------------------------
 def test_an_item_that_shows_an_open_story_as_an_example_does_not_show_it(world, client):
     """Level 4 shows solved stories; story 8 is of story 1's category and serves as an example for it."""
-    DatasetSample.objects.filter(dataset=world.dataset, number=8).update(split="calibration")
-    _legal(world, 8)
-    show(world, Audience.EVERYONE, False)
+    story = world.dataset.samples.get(number=8)
+    for belief in story.beliefs:
+        belief["labels"][PLANTED] = "Neutral"
+    story.split = "calibration"
+    story.save(update_fields=["gold", "split"])
+    show(world)
     run = world.another(HOSTILE, steps=("label",), judge=None, level=4, examples_from="calibration", limit=1)
     item = RunItem.objects.get(entrant__run=run, step=LABEL)
-    assert item.sample.number == 1 and item.sample.category == world.dataset.samples.get(number=8).category
-    solved = "This is story 8."
-    address = f"{world.base}/runs/{run.uid}/items/{item.pk}/"
+    assert item.sample.number == 1 and item.sample.category == story.category
+    solved, address = "This is story 8.", f"{world.base}/runs/{run.uid}/items/{item.pk}/"
     client.force_login(world.alice)
     assert solved in client.get(address).content.decode()
     client.force_login(world.bob)
@@ -638,27 +579,34 @@ def test_an_item_that_shows_an_open_story_as_an_example_does_not_show_it(world, 
     assert "solved, that you still have work to do on" in page.content.decode()
 
 
-def _legal(world, number: int) -> None:
-    story = world.dataset.samples.get(number=number)
-    for belief in story.beliefs:
-        belief["labels"][PLANTED] = "Neutral"
-    story.save(update_fields=["gold"])
-
-
-def test_figures_over_few_stories_wait(world, client):
-    """A run about the open story alone would tell of it in every figure."""
-    show(world, Audience.EVERYONE, False)
-    category = world.dataset.samples.get(number=8).category
-    run = world.another("majority", steps=("label",), judge=None, category=category)
-    assert 8 in RunItem.objects.filter(entrant__run=run).values_list("sample__number", flat=True)
+def test_pages_and_figures_say_what_waits(world, client):
+    show(world)
     client.force_login(world.bob)
-    base = f"{world.base}/runs/{run.uid}"
-    for address in (
-        f"{base}/results/",
-        f"{base}/report/",
-        f"{base}/tables/stage2.csv",
-        f"{world.base}/results/?split=run:{run.uid}",
-    ):
+    run, results = f"{world.base}/runs/{world.run.uid}", f"{world.base}/results/"
+    for page in (f"{run}/results/", f"{run}/items/", results):
+        assert "You still have work to do on 2 of these stories." in written(client.get(page)), page
+    lines = client.get(f"{run}/scores.csv").getvalue().decode().splitlines()
+    withheld = [line for line in lines if "withheld: you still have work to do on this story" in line]
+    assert len(withheld) == RunItem.objects.filter(entrant__run=world.run, sample__number__in=OPEN_TO["bob"]).count()
+    assert all(",,," in line for line in withheld)
+    # baselines wait, since what they answered is known: a majority baseline's share of right answers, less that of the
+    # finished stories, counts the gold labels of the open one
+    asked = {"a": world.entrant("majority"), "b": world.entrant("random")}
+    page = client.get(f"{results}compare/", asked).content.decode()
+    assert "you still have work to do on 2 of them. Finish that first." in page and "Holm" not in page
+    table = client.get(f"{run}/tables/stage2.json")
+    assert "withheld: you still have work to do on 2 of these stories" in table.content.decode()
+    client.force_login(world.alice)
+    whole = client.get(f"{run}/tables/stage2.json")
+    assert ["majority" in [row["model"] for row in of.json()["rows"]] for of in (table, whole)] == [False, True]
+    # figures over few stories wait: a run about the open story alone would tell of it in every figure
+    category = world.dataset.samples.get(number=8).category
+    alone = world.another("majority", steps=("label",), judge=None, category=category)
+    assert 8 in RunItem.objects.filter(entrant__run=alone).values_list("sample__number", flat=True)
+    client.force_login(world.bob)
+    base = f"{world.base}/runs/{alone.uid}"
+    own = [f"{base}/{tail}" for tail in ("results/", "report/", "tables/stage2.csv")]
+    for address in (*own, f"{results}?split=run:{alone.uid}"):
         page = client.get(address)
         assert page.status_code == 403 and "you still have work to do on" in page.content.decode(), address
     assert client.get(f"{base}/items/").status_code == 200
@@ -666,29 +614,13 @@ def test_figures_over_few_stories_wait(world, client):
     assert client.get(f"{base}/results/").status_code == 200
 
 
-def test_baselines_wait_since_what_they_answered_is_known(world, client):
-    """A majority baseline's share of right answers, less that of the finished stories, counts the gold labels of the
-    open one."""
-    show(world, Audience.EVERYONE, False)
-    address = f"{world.base}/runs/{world.run.uid}/tables/stage2.json"
-    keys = f"a={world.entrant('majority')}&b={world.entrant('random')}"
-    told = {}
-    for user in (world.alice, world.bob):
-        client.force_login(user)
-        told[user] = [row["model"] for row in client.get(address).json()["rows"]], client.get(address).content.decode()
-    assert "majority" in told[world.alice][0] and "majority" not in told[world.bob][0]
-    assert "withheld: you still have work to do on 2 of these stories" in told[world.bob][1]
-    page = client.get(f"{world.base}/results/compare/?{keys}").content.decode()
-    assert "you still have work to do on 2 of them. Finish that first." in page and "Holm" not in page
-
-
 def test_two_models_are_compared_without_what_would_tell_of_an_open_story(world, client):
     """What models answered is known only by whose work is done; `queries` compares baselines and people, which wait."""
-    show(world, Audience.EVERYONE, False)
+    show(world)
     again = world.another(HOSTILE, seed=2)
     keys = {"a": world.entrant(HOSTILE), "b": f"{again.uid}.{again.entrants.get().pk}"}
     base, story = f"{world.base}/results/compare", reverse("benchmark:compare_story", args=[world.project.slug, 8])
-    told = {}
+    told = []
     for user in (world.alice, world.bob):
         client.force_login(user)
         page, rows = client.get(f"{base}/", keys), client.get(f"{base}/tables/differences.json", keys).json()["rows"]
@@ -696,23 +628,9 @@ def test_two_models_are_compared_without_what_would_tell_of_an_open_story(world,
         api = client.get(reverse("api:comparison", args=[world.project.slug]), keys).json()
         assert page.status_code == 200 and "Holm" in page.content.decode() and rows and listed
         assert {one["number"] for one in api["stories"]["rows"]} == listed
-        told[user] = {row["part"] for row in rows}, listed, client.get(story, keys).status_code
-    parts, listed, status = told[world.alice]
-    assert (len(parts) > 1, 8 in listed, status) == (True, True, 200)
-    parts, listed, status = told[world.bob]
-    assert (parts, 8 in listed, status) == ({"All stories"}, False, 403)
-
-
-def test_pages_say_what_waits(world, client):
-    show(world, Audience.EVERYONE, False)
-    client.force_login(world.bob)
-    for path in (f"runs/{world.run.uid}/results/", f"runs/{world.run.uid}/items/", "results/"):
-        page = " ".join(client.get(f"{world.base}/{path}").content.decode().split())
-        assert "You still have work to do on 2 of these stories." in page, path
-    lines = client.get(f"{world.base}/runs/{world.run.uid}/scores.csv").getvalue().decode().splitlines()
-    withheld = [line for line in lines if "withheld: you still have work to do on this story" in line]
-    assert len(withheld) == RunItem.objects.filter(entrant__run=world.run, sample__number__in=OPEN_TO["bob"]).count()
-    assert all(",,," in line for line in withheld)
+        parts = {row["part"] for row in rows}
+        told.append((parts == {"All stories"}, 8 in listed, client.get(story, keys).status_code))
+    assert told == [(False, True, 200), (True, False, 403)]
 
 
 @pytest.fixture
@@ -739,13 +657,10 @@ def test_no_page_shows_a_picture_or_offers_a_file_that_waits(world, client, monk
     for name in ("left", "right"):
         world.models[name] = endpoint(name, options={"default": "no table"})
     world.another("left", "right")
-    show(world, Audience.EVERYONE, False)
-    pages = [
-        f"{world.base}/results/",
-        f"{world.base}/runs/{world.run.uid}/report/",
-        f"{world.base}/runs/{world.run.uid}/results/",
-    ]
-    pages += [f"{world.base}/results/differences/?group={group}" for group in ("stage1", "stage2")]
+    show(world)
+    run, results = f"{world.base}/runs/{world.run.uid}", f"{world.base}/results/"
+    pages = [results, f"{run}/report/", f"{run}/results/"]
+    pages += [f"{results}differences/?group={group}" for group in ("stage1", "stage2")]
     drawn = Counter()
     for person in (world.bob, world.alice):
         client.force_login(person)
@@ -755,15 +670,10 @@ def test_no_page_shows_a_picture_or_offers_a_file_that_waits(world, client, monk
             text = client.get(page).content.decode()
             held = set(re.findall(r'(?:src|href)="([^"]+/(?:figures|tables|differences)/[^"]+)"', text))
             drawn[person] += sum("/figures/" in one for one in held)
-            for address in one_of_each(held):
-                assert client.get(address).status_code == 200, (person, page, address)
+            by_name: dict[str, list[str]] = defaultdict(list)
+            for address in sorted(map(unescape, held)):
+                by_name[re.sub(r"\.\w+(?=\?|$)|\b(theme|width)=\w+", "", address)].append(address)
+            # of each picture and table one, in another format and theme than the last: it waits whatever these are
+            for at, one in enumerate(by_name.values()):
+                assert client.get(one[at % len(one)]).status_code == 200, (person, page, one)
     assert 0 < drawn[world.bob] < drawn[world.alice]
-
-
-def one_of_each(links: set[str]) -> list[str]:
-    """Of each picture and table one address, in another format and theme than the last: whether it waits does not
-    depend on these."""
-    by_name: dict[str, list[str]] = defaultdict(list)
-    for address in sorted(map(unescape, links)):
-        by_name[re.sub(r"\.\w+(?=\?|$)|\b(theme|width)=\w+", "", address)].append(address)
-    return [held[at % len(held)] for at, held in enumerate(by_name.values())]

@@ -19,8 +19,9 @@ from benchmark.services.snapshots import save_run_snapshot
 from benchmark.suites.tombench.suite import GROUP
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from tests.benchmark.evaluation import started, worked_off
+from tests.benchmark.settled import written
 from tests.benchmark.structure_world import structure_world
-from tests.benchmark.test_closed_gold import URLS, _plain, _text
+from tests.benchmark.test_closed_gold import URLS, plain, text_in
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
@@ -30,6 +31,7 @@ PLANTED = "Zanzibar"
 
 @pytest.fixture
 def world(tmp_path):
+    """`page` is the run of questions."""
     world = structure_world(tmp_path)
     for sample in world.questions.samples.filter(number__in=QUESTIONS):
         sample.content |= {"question": f"Where is {PLANTED}?"}
@@ -37,6 +39,7 @@ def world(tmp_path):
         sample.save()
     world.show_to(Audience.EVERYONE)
     world.report = save_run_snapshot(by=world.alice, run=world.answers)
+    world.page = f"{world.base}/runs/{world.answers.uid}"
     return world
 
 
@@ -53,25 +56,25 @@ def items_of(world, *numbers: int):
     return RunItem.objects.filter(entrant__run=world.answers, sample__number__in=numbers).order_by("pk")
 
 
+def item(world, number: int) -> str:
+    return f"{world.page}/items/{items_of(world, number).first().pk}/"
+
+
 def addresses(world) -> list[str]:
     """Every address of the run of questions, its snapshot and its dataset, but pictures."""
     run, items = world.answers, list(items_of(world, *QUESTIONS).values_list("pk", flat=True))
     known = {
         "slug": [world.dataset.project.slug], "uid": [run.uid], "run": [run.uid], "report": [world.report.uid],
-        "item": items,
-        "entrant": [run.entrants.first().pk], "version": [world.questions.version], "number": QUESTIONS,
-        "table": [f"categories-{GROUP.key}", GROUP.key], "data": ["csv"],
-        "pk": items,
+        "item": items, "pk": items, "entrant": [run.entrants.first().pk], "version": [world.questions.version],
+        "number": QUESTIONS, "table": [f"categories-{GROUP.key}", GROUP.key], "data": ["csv"],
     }  # fmt: skip
     saved = {"pk": list(world.report.items.filter(sample__number__in=QUESTIONS).values_list("pk", flat=True))}
     first, second = (f"{run.uid}.{pk}" for pk in run.entrants.values_list("pk", flat=True)[:2])
     queries = {
-        "benchmark:compare_story": f"a={first}&b={second}",
-        "benchmark:compare": f"a={first}&b={second}",
+        "benchmark:compare_story": f"a={first}&b={second}", "benchmark:compare": f"a={first}&b={second}",
         "benchmark:leaderboard": f"version={world.questions.version}",
-        "api:run_items": "page_size=500&full=true",
-        "api:run_scores": "page_size=500",
-    }
+        "api:run_items": "page_size=500&full=true", "api:run_scores": "page_size=500",
+    }  # fmt: skip
     return [
         f"{reverse(name, kwargs=dict(zip(parameters, values, strict=True)))}?{queries.get(name, '')}"
         for name, parameters in URLS
@@ -91,7 +94,7 @@ def of_one_story(world, *numbers: int) -> None:
 def told(client, address: str) -> str:
     response = client.get(address, headers={"Accept": "*/*"} if address.startswith("/api/") else {})
     assert response.status_code < 500, address
-    return f"{response.status_code} {_plain(_text(response))}"
+    return f"{response.status_code} {plain(text_in(response))}"
 
 
 def test_no_address_shows_a_question_about_an_open_story(world, client, bob):
@@ -99,50 +102,41 @@ def test_no_address_shows_a_question_about_an_open_story(world, client, bob):
     assert [address for address in everything if PLANTED in told(bob, address)] == []
     client.force_login(world.alice)
     items = [address for address in everything if address.endswith("/items/?") or "items/?page_size" in address]
-    items += [f"{world.base}/runs/{world.answers.uid}/items/{items_of(world, *QUESTIONS).first().pk}/"]
+    items.append(item(world, QUESTIONS[0]))
     assert len(items) == 5 and sum(PLANTED in told(client, address) for address in items) >= 2
 
 
-def test_items_of_other_questions_stay_open(world, bob):
-    base = f"{world.base}/runs/{world.answers.uid}/items"
-    for number, status in ((QUESTIONS[0], 403), (1, 200)):
-        item = items_of(world, number).first()
-        assert bob.get(f"{base}/{item.pk}/").status_code == status
-        api = reverse("api:run_item", args=[world.dataset.project.slug, world.answers.uid, item.pk])
-        assert bob.get(api).status_code == status
-    text = " ".join(bob.get(f"{base}/").content.decode().split())
-    assert "You still have work to do on the stories of 2 of these questions." in text
-    Assignment.objects.all().delete()
-    assert bob.get(f"{base}/{items_of(world, QUESTIONS[0]).first().pk}/").status_code == 200
-
-
-def test_nothing_told_item_by_item_depends_on_open_gold(world, bob):
-    """Lists, scores and counts are the same letters, whatever the gold of the two questions is."""
+def test_items_of_other_questions_and_figures_over_all_stay_open(world, bob):
     slug, uid = world.dataset.project.slug, world.answers.uid
-    listed = [f"{world.base}/runs/{uid}/{place}" for place in ("items/?sort=-score", "scores.csv", "flips/")]
+    for number, status in ((QUESTIONS[0], 403), (1, 200)):
+        api = reverse("api:run_item", args=[slug, uid, items_of(world, number).first().pk])
+        assert {bob.get(address).status_code for address in (item(world, number), api)} == {status}
+    waits = "You still have work to do on the stories of 2 of these questions."
+    assert waits in written(bob.get(f"{world.page}/items/"))
+    report = bob.get(f"{world.page}/report/")
+    assert report.status_code == 200
+    assert "withheld: you still have work to do on 2 of these questions" in written(report)
+    for table, status in ((GROUP.key, 200), (f"categories-{GROUP.key}", 403)):  # by category they tell gold
+        assert bob.get(f"{world.page}/tables/{table}.csv").status_code == status
+    # nothing told item by item depends on open gold: the same letters, whatever the gold of the two questions is
+    listed = [f"{world.page}/{place}" for place in ("items/?sort=-score", "scores.csv", "flips/")]
     listed += [reverse(f"api:{name}", args=[slug, uid]) + "?page_size=500" for name in ("run_items", "run_scores")]
     before = [told(bob, address) for address in listed]
     items_of(world, *QUESTIONS).update(score=0.5, repaired_score=0.25)
     forget_report(world.answers)
     assert [told(bob, address) for address in listed] == before
     assert all(text.startswith("200") for text in before)
-
-
-def test_figures_over_all_stay_but_those_that_tell_gold_wait(world, bob):
-    report = bob.get(f"{world.base}/runs/{world.answers.uid}/report/")
-    text = " ".join(report.content.decode().split())
-    assert report.status_code == 200 and "withheld: you still have work to do on 2 of these questions" in text
-    tables = f"{world.base}/runs/{world.answers.uid}/tables"
-    assert bob.get(f"{tables}/{GROUP.key}.csv").status_code == 200
-    assert bob.get(f"{tables}/categories-{GROUP.key}.csv").status_code == 403
+    of_one_story(world, 3)  # the same story in another language waits too
+    assert bob.get(item(world, 3)).status_code == 403
+    Assignment.objects.all().delete()
+    assert bob.get(item(world, QUESTIONS[0])).status_code == 200
 
 
 def test_a_run_of_one_open_story_has_no_figures_however_many_questions(world, bob):
     """Six questions about the open story are one story, not six."""
-    category = "Only this one"
-    world.questions.samples.filter(number__in=QUESTIONS).update(category=category)
-    of_one_story(world, 5, 6, 7, 8)
-    world.questions.samples.filter(number__in=(5, 6, 7, 8)).update(category=category)
+    category, more = "Only this one", (5, 6, 7, 8)
+    of_one_story(world, *more)
+    world.questions.samples.filter(number__in=(*QUESTIONS, *more)).update(category=category)
     chosen = {"steps": ("answer",), "suite": "tombench", "repetitions": 1, "category": category}
     run = worked_off(started(dataset=world.questions, endpoints=[world.models["random"]], **chosen))
     assert RunItem.objects.filter(entrant__run=run).count() == 6
@@ -150,27 +144,19 @@ def test_a_run_of_one_open_story_has_no_figures_however_many_questions(world, bo
     assert page.status_code == 403 and "These figures rest on 6 questions" in page.content.decode()
 
 
-def test_the_same_story_in_another_language_waits_too(world, bob):
-    of_one_story(world, 3)
-    item = items_of(world, 3).first()
-    assert bob.get(f"{world.base}/runs/{world.answers.uid}/items/{item.pk}/").status_code == 403
-
-
 def test_a_question_whose_table_somebody_aligns_waits_whoever_has_its_story(world, client):
     """The project has no story of the question's text: the table itself says which sample it is of."""
-    number = 1
-    sample = world.questions.samples.get(number=number)
-    other = world.questions.samples.exclude(cluster=sample.cluster).exclude(number__in=QUESTIONS).first()
+    sample = world.questions.samples.get(number=1)
+    other = world.questions.samples.exclude(cluster=sample.cluster).exclude(number__in=QUESTIONS).first().number
     origin = {"suite": "tombench", "dataset": world.questions.version}
     study = AlignmentStudy.objects.create(project=world.dataset.project, name="Study", origin=origin)
     task = AlignmentTask.objects.create(
-        study=study, key="1", source="tiny", cluster=sample.cluster, number=number, text="Another text.", place=1,
+        study=study, key="1", source="tiny", cluster=sample.cluster, number=1, text="Another text.", place=1,
         probability=1, predictions=[["world", "It rains."]], gold=[["world", "It pours."]],
     )  # fmt: skip
     alignment = Alignment.objects.create(task=task, annotator=world.bob, slot=1)
     client.force_login(world.bob)
-    base = f"{world.base}/runs/{world.answers.uid}/items"
-    pages = {at: f"{base}/{items_of(world, at).first().pk}/" for at in (number, other.number)}
-    assert {at: client.get(page).status_code for at, page in pages.items()} == {number: 403, other.number: 200}
+    statuses = {at: client.get(item(world, at)).status_code for at in (1, other)}
+    assert statuses == {1: 403, other: 200}
     alignment.hand_in(timezone.now())
-    assert client.get(pages[number]).status_code == 200
+    assert client.get(item(world, 1)).status_code == 200
