@@ -42,22 +42,16 @@ gc.disable()  # until all tests are collected: nothing of it can go
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """Import the files to be collected, each process beginning with another part of them.
-
-    pytest rewrites their assertions and keeps that for others. In one order, where nothing is kept yet, all processes
-    would rewrite the same file at the same time: ten seconds each.
-    """
+    """Import the files to be collected, each process beginning with another part of them: in one order, all would
+    rewrite the assertions of the same file at the same time, ten seconds each, where nothing is kept yet."""
     if own := os.environ.get("PYTEST_XDIST_WORKER"):
-        found = [path for arg in session.config.args for path in _files_of(Path(arg.partition("::")[0]))]
+        paths = [Path(arg.partition("::")[0]) for arg in session.config.args]
+        found = [one for path in paths for one in (sorted(path.rglob("test_*.py")) if path.is_dir() else [path])]
         first = len(found) * int(own.removeprefix("gw")) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
         for path in found[first:] + found[:first]:
             with contextlib.suppress(Exception, pytest.skip.Exception):  # the collection tells what is wrong
                 importlib.import_module(".".join(path.resolve().relative_to(ROOT).with_suffix("").parts))
     return (yield)
-
-
-def _files_of(path: Path) -> list[Path]:
-    return sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -145,10 +139,7 @@ def prepared(folder_of_all, django_db_setup) -> Callable[[Path], Path]:
 def migrated_where_none_did(django_test_environment, folder_of_all) -> None:
     from django.db import connection
 
-    if connection.vendor == "sqlite":
-        migrate_once()
-    else:
-        copy_migrated(folder_of_all)
+    migrate_once() if connection.vendor == "sqlite" else copy_migrated(folder_of_all)
 
 
 @pytest.fixture(scope="session")
@@ -192,29 +183,17 @@ def contexts_of_pages_alone(django_test_environment) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def only_filled_tables_are_emptied(django_test_environment) -> None:
-    from django.test import TransactionTestCase
-
-    from tests.copies import empty_what_is_filled
-
-    TransactionTestCase._fixture_teardown = empty_what_is_filled
-
-
-@pytest.fixture(scope="session", autouse=True)
-def connections_are_kept(django_test_environment) -> None:
+def little_is_done_between_tests(django_test_environment, folder_of_all) -> None:
+    """Filled tables alone are emptied, connections are kept, what is dear to make is made once for all processes."""
     from django.db.backends.signals import connection_created
     from django.test import TransactionTestCase
 
+    from tests.copies import empty_what_is_filled, share_copies_in
     from tests.kept_connections import note_opened, should_reload_connections
 
-    connection_created.connect(note_opened)
+    TransactionTestCase._fixture_teardown = empty_what_is_filled
     TransactionTestCase._should_reload_connections = should_reload_connections
-
-
-@pytest.fixture(scope="session", autouse=True)
-def copies_are_shared(django_test_environment, folder_of_all) -> None:
-    from tests.copies import share_copies_in
-
+    connection_created.connect(note_opened)
     folder = folder_of_all / "copies"
     folder.mkdir(exist_ok=True)
     share_copies_in(folder)

@@ -2,7 +2,7 @@
 
 `page` is a light 1280 × 800 page whose addresses are relative to the live server; `new_page` makes others (dark,
 narrower, another person). `login(page, user)` signs a page in without the form. `assert_accessible(page)` runs axe in
-light and dark. Wait for a condition with `tests.browser.waiting.wait_until`.
+light and dark. Wait for a condition with `tests.browser.driving.wait_until`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from annotation.models import Assignment, Claim, GoldEvent, GoldLabel, Membershi
 from annotation.services import remarks
 from annotation.services.adjudication import adjudicate
 from annotation.services.votes import Change, save_votes
-from tests.browser.waiting import wait_until
+from tests.browser.driving import press, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SOURCE = "mental_source"
@@ -58,87 +58,72 @@ def test_a_story_is_decided_by_keyboard_alone(page, login, cast, disputed):
     page.goto("/p/minds/adjudication/")
     link = page.get_by_role("link", name="Story 1", exact=True)
     while not link.evaluate("one => one === document.activeElement"):
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+        press(page, "Tab")
+    press(page, "Enter")
     page.wait_for_selector("[data-keys] .cell-current")
     assert page.text_content("#todo") == "3"
 
-    page.keyboard.press("r")
-    page.keyboard.type("He sees it, see page 3.")
-    page.keyboard.press("Enter")
-    page.keyboard.press("e")
-    page.keyboard.press("2")
-    page.keyboard.press("2")
+    press(page, "r", ["He sees it, see page 3."], "Enter", "e", "2", "2")
     page.wait_for_selector(".cell-current .badge-adjudicated >> text=Perception")
     gold = cell(story, 1)
     assert (gold.label, gold.decided_by) == ("Perception", cast.esi)
     assert (gold.reason, gold.error_tag) == ("He sees it, see page 3.", "overlooked-evidence")
     page.wait_for_selector("#todo >> text=2")
 
-    page.keyboard.press("Enter")
-    page.keyboard.press("l")
+    press(page, "Enter", "l")
     page.wait_for_selector(".cell-current .badge-case")
-    page.keyboard.press("5")
+    press(page, "5")
     page.wait_for_selector(".cell-current .badge-adjudicated >> text=Inference")
     gold = cell(story, 2)
     assert (gold.label, gold.guideline_flag) == ("Inference", True)
 
-    page.keyboard.press("u")
+    press(page, "u")
     page.wait_for_selector(".cell-current.cell-open")
     assert cell(story, 2).method == Method.OPEN
-    page.keyboard.press("3")
+    press(page, "3")
     page.wait_for_selector(".cell-current .badge-adjudicated >> text=Memory")
-    page.keyboard.press("r")
-    page.keyboard.type("From last year.")
-    page.keyboard.press("Enter")
+    press(page, "r", ["From last year."], "Enter")
     page.wait_for_selector(".cell-current .cell-reason >> text=From last year.")
-    page.keyboard.press("r")
-    page.keyboard.type(" Yes.")
-    page.keyboard.press("Enter")
+    press(page, "r", [" Yes."], "Enter")
     page.wait_for_selector(".cell-current .cell-reason >> text=From last year. Yes.")
     assert cell(story, 2).reason == "From last year. Yes."
 
-    page.keyboard.press("j")
-    page.keyboard.press("n")
+    press(page, "j", "n")
     page.wait_for_selector("#hint >> text=This is the last open cell.")
-    page.keyboard.press("4")
+    press(page, "4")
     page.wait_for_selector("#todo >> text=0")
-    page.keyboard.press("k")
+    press(page, "k")
     assert "Memory" in page.text_content(".cell-current .badge-adjudicated")
-    page.keyboard.press("?")
+    press(page, "?")
     assert page.is_visible("#help")
-    page.keyboard.press("Escape")
-    page.keyboard.press("Enter")
+    press(page, "Escape", "Enter")
     page.wait_for_url(f"**/story/{following.uid}/**")
     assert GoldLabel.objects.filter(method=Method.ADJUDICATED).count() == 3
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "marked"),
-    [
-        (
-            "en",
-            "Mr. Varga locks the shop. Annabel waves to Mr. Varga, and Anna's dog barks. The world is quiet.",
-            {"Old Mr. Varga": ["Mr. Varga", "Mr. Varga"], "Anna": ["Anna"], "world": []},
-        ),
-        (
-            "zh",
-            "小明把钥匙放进抽屉。小红看见小明走了，把钥匙放进包里。",
-            {"小明": ["小明", "小明"], "小红": ["小红"], "world": []},
-        ),
-    ],
-    ids=["English", "Chinese"],
-)
-def test_an_actor_is_marked_wherever_the_story_mentions_it(page, login, cast, disputed, language, text, marked):
-    story = disputed(rows=[(actor, "It is so") for actor in marked], text=text, language=language)
+MENTIONS = {
+    "en": (
+        "Mr. Varga locks the shop. Annabel waves to Mr. Varga, and Anna's dog barks. The world is quiet.",
+        {"Old Mr. Varga": ["Mr. Varga", "Mr. Varga"], "Anna": ["Anna"], "world": []},
+    ),
+    "zh": (
+        "小明把钥匙放进抽屉。小红看见小明走了，把钥匙放进包里。",
+        {"小明": ["小明", "小明"], "小红": ["小红"], "world": []},
+    ),
+}
+
+
+def test_an_actor_is_marked_wherever_the_story_mentions_it(page, login, cast, disputed):
     login(page, cast.esi)
-    open_story(page, story)
-    found = {}
-    for _ in marked:
-        actor = page.get_attribute(".cell-current", "data-actor")
-        found[actor] = page.evaluate("[...CSS.highlights.get('actor')].map(String)")
-        page.keyboard.press("j")
-    assert found == marked
+    for number, (language, (text, marked)) in enumerate(MENTIONS.items(), 1):
+        rows = [(actor, "It is so") for actor in marked]
+        open_story(page, disputed(number, rows=rows, text=text, language=language))
+        found = {}
+        for _ in marked:
+            actor = page.get_attribute(".cell-current", "data-actor")
+            found[actor] = page.evaluate("[...CSS.highlights.get('actor')].map(String)")
+            press(page, "j")
+        assert found == marked
 
 
 def test_history_and_comments_open_beside_the_story_and_close(page, login, cast, disputed):
@@ -147,18 +132,18 @@ def test_history_and_comments_open_beside_the_story_and_close(page, login, cast,
     remarks.add_comment(by=cast.bob, thread_of=cast.bob, proposition=row, dimension=SOURCE, text="I was torn.")
     login(page, cast.esi)
     open_story(page, story)
-    page.keyboard.press("h")
+    press(page, "h")
     page.wait_for_selector("#panel .history")
     assert "I was torn." in page.text_content("#panel")
     assert "Bob" not in page.text_content("#panel")
     page.fill("#panel textarea", "The guideline says so.")
     page.click("#panel >> text=Reply")
     page.wait_for_selector("#panel >> text=The guideline says so.")
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     page.wait_for_selector("#panel >> text=How did the actor come by it?")
-    page.keyboard.press("g")
+    press(page, "g")
     assert page.is_hidden("#panel")
-    page.keyboard.press("2")
+    press(page, "2")
     page.wait_for_selector(".cell-current .badge-adjudicated")
 
 
@@ -166,20 +151,18 @@ def test_the_second_expert_sees_who_was_first_and_loses_nothing_typed(page, logi
     story = disputed()
     login(page, cast.esi)
     open_story(page, story)
-    page.keyboard.press("r")
-    page.keyboard.type("My own view")
-    page.keyboard.press("Enter")
+    press(page, "r", ["My own view"], "Enter")
     gold = cell(story, 1)
     place = {"proposition": gold.proposition, "dimension": SOURCE, "now": timezone.now()}
     Claim.objects.all().delete()  # as if Esi had been away for long
     adjudicate(by=cast.alice, label="Memory", revision=gold.revision, reason="Recalled.", **place)
-    page.keyboard.press("4")
+    press(page, "4")
     page.wait_for_selector(".cell-current .callout-error >> text=Alice decided this cell: Memory")
     assert page.input_value(".cell-current [name=reason]") == "My own view"
     assert cell(story, 1).decided_by == cast.alice
-    page.keyboard.press("4")
+    press(page, "4")
     page.wait_for_selector("#replace >> text=Replace that by Testimony?")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.wait_for_selector(".cell-current .badge-adjudicated >> text=Testimony")
     assert (cell(story, 1).decided_by, cell(story, 1).reason) == (cast.esi, "My own view")
     assert GoldEvent.objects.filter(after_method=Method.ADJUDICATED).count() == 2
@@ -191,17 +174,11 @@ def test_typing_and_moving_on_do_not_wait_for_a_slow_answer(page, login, cast, d
     open_story(page, story)
     page.wait_for_load_state("networkidle")  # what the page fetches by itself is no failed decision
     page.route("**/adjudication/save/**", lambda route: (time.sleep(0.4), route.continue_()))
-    page.keyboard.press("4")
-    page.keyboard.press("r")
-    page.keyboard.type("Typed meanwhile")
+    press(page, "4", "r", ["Typed meanwhile"])
     page.wait_for_selector(".cell-current .badge-adjudicated >> text=Testimony")
-    page.keyboard.type(" and after")
-    page.keyboard.press("Enter")
+    press(page, [" and after"], "Enter")
     page.wait_for_selector(".cell-current .cell-reason >> text=Typed meanwhile and after")
-    page.keyboard.press("j")
-    page.keyboard.press("4")
-    page.keyboard.press("j")
-    page.keyboard.press("5")
+    press(page, "j", "4", "j", "5")
     page.wait_for_selector("#todo >> text=0")
     wait_until(page, f"{UNSENT} === 0")
     assert [cell(story, at).label for at in (1, 2, 3)] == ["Testimony", "Testimony", "Inference"]
@@ -217,11 +194,10 @@ def test_what_cannot_be_sent_is_kept_over_a_reload_and_sent_again(page, login, c
     login(page, cast.esi)
     open_story(page, story)
     with away("/adjudication/save/"):
-        page.keyboard.press("4")
-        page.keyboard.press("5")
+        press(page, "4", "5")
         page.wait_for_selector("#trouble >> text=kept in this browser")
         assert page.text_content("#todo") == "1"
-        page.keyboard.press("Control+z")
+        press(page, "Control+z")
         page.wait_for_selector("#hint >> text=Undo waits")
         assert page.evaluate(UNSENT) == 2
         page.reload()
@@ -236,28 +212,26 @@ def test_the_same_does_nothing_another_asks_and_undo_takes_back_step_by_step(pag
     story, other = disputed(1), disputed(2)
     login(page, cast.esi)
     open_story(page, other)
-    page.keyboard.press("3")
+    press(page, "3")
     page.wait_for_selector(".cell-current .badge-adjudicated >> text=Memory")
     open_story(page, story)
     for _ in range(3):
-        page.keyboard.press("3")
+        press(page, "3")
     page.wait_for_selector(".cell-current .badge-adjudicated >> text=Memory")
-    page.keyboard.press("5")
+    press(page, "5")
     page.wait_for_selector("#replace >> text=Replace that by Inference?")
-    page.keyboard.press("Escape")
-    page.keyboard.press("3")
+    press(page, "Escape", "3")
     page.wait_for_selector("#save-state >> text=all saved")
     assert GoldEvent.objects.filter(after_method=Method.ADJUDICATED).count() == 2
-    page.keyboard.press("5")
-    page.keyboard.press("Enter")
+    press(page, "5", "Enter")
     page.wait_for_selector(".cell-current .badge-adjudicated >> text=Inference")
-    page.keyboard.press("Control+z")
+    press(page, "Control+z")
     page.wait_for_selector(".cell-current .badge-adjudicated >> text=Memory")
-    page.keyboard.press("Control+z")
+    press(page, "Control+z")
     page.wait_for_selector(".cell-current.cell-open")
-    page.keyboard.press("Control+z")
+    press(page, "Control+z")
     page.wait_for_selector("#replace >> text=in story 2?")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.wait_for_url(f"**/story/{other.uid}/**")
     page.wait_for_selector("[data-keys] .cell-current.cell-open")
     assert not GoldLabel.objects.filter(method=Method.ADJUDICATED).exists()
@@ -284,8 +258,7 @@ def test_every_page_is_accessible_light_and_dark(page, login, cast, disputed, as
     assert_accessible(page)
     open_story(page, story)
     assert_accessible(page)
-    page.keyboard.press("k")
-    page.keyboard.press("h")
+    press(page, "k", "h")
     page.wait_for_selector("#panel .history")
     assert_accessible(page)
     story.category.name = "Faux-pas Recognition Test, second part"

@@ -37,8 +37,8 @@ FOCUSED = "(selector) => document.activeElement.matches(selector) && !document.a
 class Keys:
     """A person at the keyboard; `pressed` counts."""
 
-    def __init__(self, page, looks=lambda name: None) -> None:
-        self.page, self.pressed, self.looks = page, 0, looks
+    def __init__(self, page) -> None:
+        self.page, self.pressed = page, 0
 
     def press(self, *keys: str) -> None:
         for key in keys:
@@ -53,9 +53,12 @@ class Keys:
             self.press("Tab")
         raise AssertionError(f"Tab never reaches {selector}")
 
-    def fill(self, selector: str, text: str) -> None:
+    def at(self, selector: str, key: str) -> None:
         self.reach(selector)
-        self.press("Control+a")
+        self.press(key)
+
+    def fill(self, selector: str, text: str) -> None:
+        self.at(selector, "Control+a")
         self.page.keyboard.type(text)
 
     def follow(self, selector: str, address: str) -> None:
@@ -66,12 +69,21 @@ class Keys:
         self.page.wait_for_load_state()
 
 
+def uid_of(page) -> str:
+    return page.url.rstrip("/").rpartition("/")[2]
+
+
 def row_at(page) -> str:
     return page.evaluate("document.querySelector('[data-active]')?.dataset.row ?? ''")
 
 
-def is_open(page, row: str) -> bool:
-    return page.evaluate("(row) => document.querySelector(`[data-row=${row}]`).dataset.answer === 'open'", row)
+def hand_in(keys: Keys, reason: str = "") -> None:
+    here = keys.page.url
+    keys.press("f")
+    keys.page.wait_for_selector("dialog#finish[open]")
+    keys.page.keyboard.type(reason)
+    keys.press("Enter")
+    keys.page.wait_for_url(lambda url: url != here)
 
 
 def answer_row(keys: Keys, row: str, wanted: str | None) -> None:
@@ -93,40 +105,28 @@ def align_table(keys: Keys, protocol: Protocol, *, errs: bool) -> None:
     """Align the table that is open and hand it in. Who `errs` misses the first match that is not worded alike."""
     page = keys.page
     page.wait_for_selector("html[data-align-ready]", state="attached")
-    uid = page.url.rstrip("/").rpartition("/")[2]
-    truth = truth_of(protocol, AlignmentTask.objects.get(alignments__uid=uid))
+    truth = truth_of(protocol, AlignmentTask.objects.get(alignments__uid=uid_of(page)))
     keys.press("a")
-    while (row := row_at(page))[:1] == "p" and is_open(page, row):
+    while (row := row_at(page))[:1] == "p" and page.locator(f"[data-row={row}][data-answer=open]").count():
         keys.press("x") if errs and row in truth else answer_row(keys, row, truth.get(row))
         errs = errs and row not in truth
-    keys.looks("align")
-    keys.press("r", "f")
-    page.wait_for_selector("dialog#finish[open]")
-    keys.press("Enter")
-    page.wait_for_url(lambda url: uid not in url)
+    keys.press("r")
+    hand_in(keys)
 
 
 def make_study(keys: Keys, run: Run, people, tables: int) -> AlignmentStudy:
     """From the run's page: who aligns, how many tables; what would be drawn is counted first."""
     page = keys.page
     page.goto(reverse("benchmark:run", args=[run.project.slug, run.uid]))
-    keys.looks("run")
-    keys.reach("details.menu > summary")
-    keys.press("Enter")
+    keys.at("details.menu > summary", "Enter")
     keys.follow("a[href*='runs/align/']", "**/runs/align/**")
     keys.fill("[name=total]", str(tables))
     for person in people:
-        keys.reach(f"[name=annotators][value='{person.pk}']")
-        keys.press("Space")
-    keys.looks("new-study")
-    keys.reach("main form .button:not(.button-primary)")
-    keys.press("Enter")
+        keys.at(f"[name=annotators][value='{person.pk}']", "Space")
+    keys.at("main form .button:not(.button-primary)", "Enter")
     page.wait_for_selector("#strata-title")
-    keys.looks("counted")
-    keys.reach("button[name=make]")
-    keys.press("Enter")
+    keys.at("button[name=make]", "Enter")
     page.wait_for_selector("#agreement-title")
-    keys.looks("study-new")
     return AlignmentStudy.objects.get()
 
 
@@ -134,44 +134,31 @@ def decide(keys: Keys, study: AlignmentStudy, protocol: Protocol) -> None:
     """An expert opens the study from the list and decides one table after the other."""
     page = keys.page
     page.goto(reverse("judge:studies", args=[study.project.slug]))
-    keys.looks("studies")
     keys.follow(f"main a[href$='{study.uid}/']", f"**/{study.uid}/")
-    keys.looks("study-open-rows")
     keys.follow("#open-title ~ ul a", f"**/{study.uid}/*/")
-    while page.url.rstrip("/").rpartition("/")[2] != study.uid:
+    while uid_of(page) != study.uid:
         page.wait_for_selector("html[data-align-ready]", state="attached")
-        here = page.url
-        truth = truth_of(protocol, AlignmentTask.objects.get(uid=here.rstrip("/").rpartition("/")[2]))
-        keys.looks("decide")
+        truth = truth_of(protocol, AlignmentTask.objects.get(uid=uid_of(page)))
         row = row_at(page)
         answer_row(keys, row, truth.get(row) or next((p for p, g in truth.items() if g == row), None))
-        keys.press("f")
-        page.wait_for_selector("dialog#finish[open]")
-        page.keyboard.type("Both say the same in other words.")
-        keys.press("Enter")
-        page.wait_for_url(lambda url, here=here: url != here)
-    keys.looks("study-settled")
+        hand_in(keys, "Both say the same in other words.")
 
 
 def judge_anew(keys: Keys, run: Run) -> None:
     """Both judges read the answers that are there, in one launch; a worker does the calls."""
     page = keys.page
     page.goto(reverse("benchmark:run", args=[run.project.slug, run.uid]))
-    keys.reach("details.menu > summary")
-    keys.press("Enter")
+    keys.at("details.menu > summary", "Enter")
     keys.follow("a[href$='/judge/']", "**/judge/")
     first, *others = JUDGES
     keys.reach("[name=judge]")
     page.keyboard.type(first)
     assert page.input_value("[name=judge]") == first
     for name in others:
-        keys.reach(f"[name=judges][value={name}]")
-        keys.press("Space")
-    keys.looks("judge-anew")
-    keys.reach("aside button.button-primary")
-    keys.press("Enter")
+        keys.at(f"[name=judges][value={name}]", "Space")
+    keys.at("aside button.button-primary", "Enter")
     page.wait_for_url(lambda url: not url.endswith("/judge/"))
-    launched = Run.objects.get(uid=page.url.rstrip("/").rpartition("/")[2])
+    launched = Run.objects.get(uid=uid_of(page))
     for one in launched_with(launched):
         assert not finished(one).job.has_failed
 
@@ -181,20 +168,14 @@ def choose(keys: Keys, study: AlignmentStudy, name: str) -> None:
     page = keys.page
     page.goto(reverse("judge:study", args=[study.project.slug, study.uid]))
     keys.follow("a[href*='/calibration/']", "**/calibration/**")
-    keys.looks("calibration")
     keys.reach("select[name=judge]")
     page.keyboard.type(name)
-    keys.reach("form[method=get] button")
-    keys.press("Enter")
+    keys.at("form[method=get] button", "Enter")
     page.wait_for_url("**judge=*")
     page.wait_for_load_state()
-    keys.reach("#reason")
-    keys.press("Control+a")
-    page.keyboard.type(REASON)
-    keys.reach("form[method=post] #reason ~ * button, form.form .button-row button")
-    keys.press("Enter")
+    keys.fill("#reason", REASON)
+    keys.at("form[method=post] #reason ~ * button, form.form .button-row button", "Enter")
     page.wait_for_selector("#chosen")
-    keys.looks("chosen")
     page.set_viewport_size({"width": 853, "height": 533})
     assert page.evaluate(FITS_LONG_NAMES), "the page never scrolls sideways, however long names are"
     page.set_viewport_size({"width": 1280, "height": 800})
@@ -205,45 +186,14 @@ def read_leaderboard(keys: Keys) -> str:
     on."""
     page = keys.page
     page.goto(reverse("benchmark:leaderboard", args=["minds"]))
-    keys.looks("leaderboard-any")
     judge = "select[name^=judge]"
     keys.reach(judge)
     page.keyboard.type("sharp")
     page.wait_for_url("**judge*=*sharp*")
     page.wait_for_load_state()
-    keys.looks("leaderboard")
     told = page.inner_text("main")
     keys.follow("main a[href*='/calibration/']", "**/calibration/**")
     return told
-
-
-def walk(
-    protocol: Protocol, cast, run: Run, person, *, by_keys=None
-) -> tuple[AlignmentStudy, dict[str, tuple[int, int]], str]:
-    """Walk the protocol; return the study, by name the keys and the rows of both tables that each person aligned by
-    keyboard, and what the leaderboard says. `person(user)` gives their keys. The first `by_keys` tables of each person
-    are aligned on the page, all of them where it is None, and the others as the page would save them."""
-    admin = person(cast.alice)
-    study = make_study(admin, run, [cast.bob, cast.bea], len(protocol.records) * len(MODELS))
-    effort = {}
-    for user, err_every in ((cast.bob, 0), (cast.bea, 3)):
-        keys = person(user)
-        keys.page.goto(reverse("judge:studies", args=["minds"]))
-        keys.looks("own-tables")
-        keys.follow("main a.button-primary, a.button-primary", "**/tables/**")
-        keys.pressed, rows, number = 0, 0, 0
-        while "/tables/" in keys.page.url and (by_keys is None or number < by_keys):
-            own = Alignment.objects.get(uid=keys.page.url.rstrip("/").rpartition("/")[2])
-            rows += own.task.size
-            align_table(keys, protocol, errs=bool(err_every) and number % err_every == 0)
-            number += 1
-        effort[user.username] = keys.pressed, rows
-        for own in Alignment.objects.waiting().filter(annotator=user).select_related("task__study"):
-            answer_all(own, **truth_of(protocol, own.task))
-    decide(person(cast.esi), study, protocol)
-    judge_anew(admin, run)
-    choose(admin, study, "sharp")
-    return study, effort, read_leaderboard(admin)
 
 
 def test_a_judge_is_calibrated_chosen_and_corrected_by_keyboard(new_page, login, cast, monkeypatch):
@@ -253,9 +203,24 @@ def test_a_judge_is_calibrated_chosen_and_corrected_by_keyboard(new_page, login,
         return Keys(page)
 
     protocol = Protocol(STORIES, ROWS)
-    run = protocol.run(cast, monkeypatch)
-    study, effort, told = walk(protocol, cast, run, person, by_keys=BY_KEYS)
-    assert set(effort) == {"bob", "bea"} and all(0 < keys < rows for keys, rows in effort.values())
+    run, admin = protocol.run(cast, monkeypatch), person(cast.alice)
+    study = make_study(admin, run, [cast.bob, cast.bea], len(protocol.records) * len(MODELS))
+    for user, err_every in ((cast.bob, 0), (cast.bea, 3)):
+        keys = person(user)
+        keys.page.goto(reverse("judge:studies", args=["minds"]))
+        keys.follow("main a.button-primary, a.button-primary", "**/tables/**")
+        keys.pressed, rows, number = 0, 0, 0
+        while "/tables/" in keys.page.url and (BY_KEYS is None or number < BY_KEYS):
+            rows += Alignment.objects.get(uid=uid_of(keys.page)).task.size
+            align_table(keys, protocol, errs=bool(err_every) and number % err_every == 0)
+            number += 1
+        assert 0 < keys.pressed < rows, "fewer keys than rows"
+        for own in Alignment.objects.waiting().filter(annotator=user).select_related("task__study"):
+            answer_all(own, **truth_of(protocol, own.task))
+    decide(person(cast.esi), study, protocol)
+    judge_anew(admin, run)
+    choose(admin, study, "sharp")
+    told = read_leaderboard(admin)
     assert not SettledAlignment.objects.filter(open_rows__gt=0).exists()
     assert study.tasks.filter(settled__isnull=False).count() == study.tasks.count()
     study.refresh_from_db()

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from tests.browser.waiting import wait_until
+from tests.browser.driving import press, wait_until
 from tests.forks import Fork, Forks
 from tests.patience import PATIENCE
 
@@ -107,13 +107,8 @@ def server(prepared, tmp_path):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     inherited = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-    own = {
-        "CREDENCE_VAR": str(var),
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "PORT": str(port),
-        "WORKERS": "2",
-        "THREADS": "4",
-    }
+    own = {"CREDENCE_VAR": str(var), "DJANGO_SETTINGS_MODULE": "config.settings", "PORT": str(port)}
+    own |= {"WORKERS": "2", "THREADS": "4"}
     with Forks(inherited | own) as forks:
         running = Server(var, forks, port)
         yield running
@@ -123,12 +118,8 @@ def server(prepared, tmp_path):
 @pytest.fixture
 def cookies(server, tmp_path) -> dict[str, list[list[str]]]:
     """The project as it is prepared, and the cookies of people who are logged in, by their names."""
-    record = {
-        "story_id": 7,
-        "story_category": "False Belief Task",
-        "story": "Ines puts the key in the bag. Tomas moves it to the drawer; Helena and Mr. Varga are at the ferry.",
-        "beliefs": [],
-    }
+    text = "Ines puts the key in the bag. Tomas moves it to the drawer; Helena and Mr. Varga are at the ferry."
+    record = {"story_id": 7, "story_category": "False Belief Task", "story": text, "beliefs": []}
     stories = tmp_path / "story.jsonl"
     stories.write_text(json.dumps(record) + "\n")
     prepared_by = PREPARATION.format(people=PEOPLE, password=PASSWORD, stories=str(stories))
@@ -153,8 +144,8 @@ def visit(browser, server, cookies):
             return page
         page.goto("/login/")
         page.focus("[name=username]")
-        for key in (name, "Tab", PASSWORD, "Enter"):
-            page.keyboard.press(key) if key in ("Tab", "Enter") else page.keyboard.type(key)
+        for text, key in ((name, "Tab"), (PASSWORD, "Enter")):
+            press(page, [text], key)
         page.wait_for_url("**/p/minds/work/")
         return page
 
@@ -184,14 +175,19 @@ def keys_pressed(page) -> int:
     return page.evaluate("[Number(sessionStorage.keys ?? 0), delete sessionStorage.keys][0]")
 
 
-def open_by_keyboard(page, selector: str) -> None:
+def open_by_keyboard(page, address: str, selector: str, leads_to: str = "") -> None:
+    """Open the page at the address and, by Tab and Enter, what the selector names; wait for what that leads to, which
+    has no keys counted yet."""
+    page.goto(address)
     link = page.locator(selector).first
     link.wait_for()
     for _ in range(60):
         if link.evaluate("one => one === document.activeElement"):
             break
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+        press(page, "Tab")
+    press(page, "Enter")
+    if leads_to:
+        page.wait_for_selector(leads_to, state="attached")
 
 
 REWORDED, ONLY_EVE, ONLY_ED = 3, 7, 2
@@ -204,60 +200,52 @@ def wait_saved(page) -> None:
 
 def write_table(page, server, rows: list[tuple[str, str]], *, killed_before: int | None = None) -> None:
     """Write a draft and hand it in; before one of its rows the server is killed, and started again two rows later."""
-    page.goto("/p/minds/tables/")
-    open_by_keyboard(page, "main a[href*='/draft/']")
-    page.wait_for_selector("html[data-draft-ready]", state="attached")
+    open_by_keyboard(page, "/p/minds/tables/", "main a[href*='/draft/']", "html[data-draft-ready]")
     keys_pressed(page)
     for at, (actor, belief) in enumerate(rows):
         if at == killed_before:
             server.kill()
         if at:
-            page.keyboard.press("Enter")
+            press(page, "Enter")
         offered = page.evaluate("[...document.querySelectorAll('#names [data-actor]')].map((one) => one.dataset.actor)")
-        page.keyboard.press(f"Alt+{1 + offered.index(actor)}")
-        page.keyboard.type(belief)
+        press(page, f"Alt+{1 + offered.index(actor)}", [belief])
         if killed_before is not None and at == killed_before + 2:
             page.wait_for_selector("#trouble:not([hidden])")
             server.start()
     assert len(rows) <= keys_pressed(page) <= 2 * len(rows), "of a row: its actor's number, and Enter for the next"
     wait_saved(page)
-    page.keyboard.press("Alt+h")
+    press(page, "Alt+h")
     page.wait_for_selector("#hand-in[open]")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.wait_for_selector("text=Your table is handed in.")
 
 
 def reconcile(page, server) -> None:
-    page.goto("/p/minds/tables/")
-    open_by_keyboard(page, "main a[href*='/reconcile/']")
-    page.wait_for_selector("text=Open the lanes")
-    page.keyboard.press("Enter")
+    open_by_keyboard(page, "/p/minds/tables/", "main a[href*='/reconcile/']", "text=Open the lanes")
+    press(page, "Enter")
     page.wait_for_selector("html[data-lanes-ready]", state="attached")
     assert page.inner_text("#count") == "3 of 9 rows to decide"
     keys_pressed(page)
-    page.keyboard.press("a")
+    press(page, "a")
     wait_saved(page)
     server.kill()
-    page.keyboard.press("a")
+    press(page, "a")
     page.wait_for_selector("#trouble:not([hidden])")
     server.start()
-    page.keyboard.press("b")
+    press(page, "b")
     wait_saved(page)
     assert keys_pressed(page) == 3, "one a row to decide"
-    page.keyboard.press("f")
-    page.keyboard.press("Enter")
+    press(page, "f", "Enter")
     page.wait_for_selector("text=Where the table of story 7 comes from")
 
 
 def label(page, server, person: int) -> None:
-    page.goto("/p/minds/work/")
-    open_by_keyboard(page, "main a[href*='/p/minds/work/']")
-    page.wait_for_selector("html[data-grid-ready]", state="attached")
+    open_by_keyboard(page, "/p/minds/work/", "main a[href*='/p/minds/work/']", "html[data-grid-ready]")
     keys_pressed(page)
     for row in range(len(ROWS)):
         if person == 1 and row == 4:
             server.kill()
-        page.keyboard.type("".join(digits(row, person)))
+        press(page, ["".join(digits(row, person))])
         if person == 1 and row == 6:
             page.wait_for_selector("#save-state >> text=not saved")
             server.start()
@@ -268,36 +256,33 @@ def label(page, server, person: int) -> None:
 
 
 def adjudicate(page, server) -> None:
-    page.goto("/p/minds/adjudication/")
-    open_by_keyboard(page, "main a[href*='/adjudication/story/']")
-    page.wait_for_selector("[data-keys] .cell-current")
+    story = "main a[href*='/adjudication/story/']"
+    open_by_keyboard(page, "/p/minds/adjudication/", story, "[data-keys] .cell-current")
     content = DEFAULT_SCHEMA["content_type"]
     keys_pressed(page)
     for left, row in zip(range(len(OPEN), 0, -1), sorted(OPEN), strict=True):
         assert page.text_content("#todo") == str(left)
         if left == 2:
             server.kill()
-        page.keyboard.press(str(content.digit(expected(row)["content_type"])))
+        press(page, str(content.digit(expected(row)["content_type"])))
         if left == 2:
             page.wait_for_selector("#save-state >> text=not saved")
             server.start()
         page.wait_for_selector(f"#todo >> text={left - 1}")
         wait_saved(page)
         assert keys_pressed(page) <= 2, "of a cell: its label, and Enter for the next"
-        page.keyboard.press("Enter")
+        press(page, "Enter")
 
 
 def publish(page, server) -> None:
     """Publish the gold; the server is killed as soon as it is asked to, and then there is no version or a whole one."""
-    page.goto("/p/minds/datasets/")
+    button = "main form[action$='/publish/'] button"
     with page.expect_request("**/publish/"):
-        open_by_keyboard(page, "main form[action$='/publish/'] button")
+        open_by_keyboard(page, "/p/minds/datasets/", button)
     server.kill()
     server.start()
     assert published(server) in ([], [[1, True, 1]])
-    page.goto("/p/minds/datasets/")
-    open_by_keyboard(page, "main form[action$='/publish/'] button")
-    page.wait_for_selector("text=version 1")
+    open_by_keyboard(page, "/p/minds/datasets/", button, "text=version 1")
     page.wait_for_selector("tbody tr")
     assert published(server) == [[1, True, 1]]
 

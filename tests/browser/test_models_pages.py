@@ -4,15 +4,11 @@ live."""
 from __future__ import annotations
 
 import random
-import threading
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from decimal import Decimal
 
 import pytest
 from celery import current_app
-from django.db import connections
 from django.utils import timezone
 
 from annotation.domain.arms import Arm
@@ -21,15 +17,24 @@ from annotation.models import Assignment, Project, Proposition, Suggestion, Vote
 from annotation.services.arms import arm_of, draw_for
 from annotation.services.prefill import start_prefill
 from annotation.services.votes import Change, save_votes
-from tests.browser.waiting import wait_until
-from workers.models import Call, Endpoint, EndpointRateLimit, Job
-from workers.services.runner import Runner
+from tests.benchmark.settled import make_endpoint
+from tests.browser.driving import (
+    FITS,
+    FOCUSED,
+    open_ready,
+    press,
+    tab_to,
+    wait_saved,
+    wait_until,
+    work_off,
+    working,
+)  # fmt: skip
+from workers.models import Call, Endpoint, Job
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SITE_PAGES = ["/models/", "/models/new/", "/models/ledger/", "/models/ledger/?text=nothing", "/models/work/"]
 SITE_PAGES += [f"/models/spending/?by={by}" for by in ("endpoint", "day", "handler")]
-PROVIDERS = ["openai", "anthropic", "vllm", "vllm-engine", "baseline", "scripted"]
 PROJECT_PAGES = ["/p/minds/prefill/", "/p/minds/prefill/effect/"]
 LONG = "an-endpoint-with-a-name-of-sixty-letters-that-has-to-wrap-ok"
 
@@ -44,51 +49,6 @@ def admin(cast, login, page):
 
 
 @pytest.fixture
-def make_endpoint(db):
-    def make(name, **fields):
-        made = Endpoint.objects.create(name=name, **{"provider": "scripted", "model": "tiny-1", **fields})
-        EndpointRateLimit.objects.create(endpoint=made)
-        return made
-
-    return make
-
-
-def begin(cast, endpoint, stories, **fields):
-    fields = {"level": 3, "now": timezone.now(), **fields}
-    return start_prefill(by=cast.alice, project=cast.project, endpoint=endpoint, stories=stories, **fields)
-
-
-def worker(stop: threading.Event) -> threading.Thread:
-    """Beside the page, whose event loop is this thread's own."""
-
-    def run() -> None:
-        try:
-            Runner(stop=stop).run()
-        finally:
-            connections.close_all()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    return thread
-
-
-@contextmanager
-def working() -> Iterator[None]:
-    """A worker, as another process would be; it ends when nothing is left or the block is over."""
-    stop = threading.Event()
-    thread = worker(stop)
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(30)
-
-
-def work_off() -> None:
-    worker(threading.Event()).join(30)
-
-
-@pytest.fixture
 def answered_at_once():
     """Tasks run where they are sent: no broker, the same code."""
     current_app.conf.task_always_eager = True
@@ -96,26 +56,13 @@ def answered_at_once():
     current_app.conf.task_always_eager = False
 
 
-FOCUSED = """(() => { const at = document.activeElement; if (!at) return "";
-  const label = at.labels?.[0]?.innerText ?? ""; return (at.getAttribute("aria-label") ?? (label || at.innerText || "")).trim(); })()"""  # noqa: E501
+def begin(cast, endpoint, stories, **fields):
+    fields = {"level": 3, "now": timezone.now(), **fields}
+    return start_prefill(by=cast.alice, project=cast.project, endpoint=endpoint, stories=stories, **fields)
 
 
-def tab_to(page, name: str) -> None:
-    """Presses Tab until what has the focus is called `name`."""
-    for _ in range(200):
-        page.keyboard.press("Tab")
-        if page.evaluate(FOCUSED).startswith(name):
-            return
-    raise AssertionError(f"no Tab reaches {name!r}")
-
-
-def press(page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
-
-
-# --- accessible, empty and full
-# ----------------------------------------------------------------------------------------------
+# --- models
+# ----------------------------------------------------------------------------------------------------------------------
 def test_empty_pages_are_accessible_and_say_what_to_do(admin, assert_accessible):
     for address in SITE_PAGES + PROJECT_PAGES:
         admin.goto(address)
@@ -134,17 +81,71 @@ def test_empty_pages_are_accessible_and_say_what_to_do(admin, assert_accessible)
         assert admin.locator("main .empty a.button").count() == 1, f"{address} leads somewhere"
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
-def test_the_form_of_each_provider_is_accessible_and_fits(admin, assert_accessible, provider):
-    admin.goto(f"/models/new/?provider={provider}")
+def test_forms_of_providers_fit_and_say_mistakes_beside_their_fields(admin, assert_accessible):
+    for provider in ("vllm", "anthropic", "vllm-engine", "baseline", "scripted", "openai"):
+        admin.goto(f"/models/new/?provider={provider}")
+        assert_accessible(admin)
+        assert admin.evaluate(FITS), provider
+        asks_for_a_key = admin.get_by_label("Key variable").count() == 1
+        assert asks_for_a_key is (provider in ("openai", "anthropic", "vllm"))
+    for name, text in (("name", "gate"), ("model", "m"), ("base_url", "http://someone:secret@example.org/v1")):
+        admin.fill(f"[name={name}]", text)
+    admin.get_by_role("button", name="Register").press("Enter")
+    assert "without a user" in admin.locator(".field:has([name=base_url]) .field-error").inner_text()
+    assert admin.input_value("[name=name]") == "gate"
     assert_accessible(admin)
-    assert admin.evaluate("document.documentElement.scrollWidth") == 1280
-    asks_for_a_key = admin.get_by_label("Key variable").count() == 1
-    assert asks_for_a_key is (provider in ("openai", "anthropic", "vllm"))
+    assert not Endpoint.objects.exists()
 
 
+@pytest.mark.path
+def test_a_model_is_registered_and_tried_by_keyboard_alone(admin, answered_at_once, monkeypatch):
+    admin.goto("/models/")
+    tab_to(admin, "Register a model")
+    press(admin, "Enter")
+    admin.wait_for_url("**/models/new/")
+    tab_to(admin, "Scripted answers")
+    press(admin, "Enter")
+    admin.wait_for_url("**provider=scripted")
+    for label, text in (("Name", "dry-run"), ("Model", "script-1"), ("Input", "2.5"), ("Output", "10")):
+        tab_to(admin, label)
+        press(admin, "Control+a", [text])
+    press(admin, "Enter")
+    admin.wait_for_url("**/models/endpoint/dry-run/")
+    made = Endpoint.objects.get()
+    assert (made.provider, made.model, made.price_output, made.max_concurrency) == ("scripted", "script-1", 10, 64)
+    tab_to(admin, "Try one call")
+    press(admin, "Enter")
+    admin.wait_for_selector("#tried .badge-done")
+    assert "A scripted answer." in admin.inner_text("#tried")
+    assert admin.evaluate(FOCUSED) == "Try one call", "the focus stays where it was"
+    assert not Call.objects.exists(), "a try is no work, so it is not in the ledger"
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    make_endpoint("remote", provider="openai", api_key_env="NO_SUCH_KEY")
+    admin.goto("/models/endpoint/remote/")
+    admin.get_by_role("button", name="Try one call").press("Enter")
+    admin.wait_for_selector("#tried .badge-failed")
+    assert "NO_SUCH_KEY is not set" in admin.inner_text("#tried")
+    admin.goto("/models/")
+    assert admin.locator("tbody .badge-failed").inner_text() == "fails"
+
+
+def test_a_model_that_was_never_used_is_deleted_after_a_question(admin, assert_accessible):
+    make_endpoint("mistake")
+    admin.goto("/models/endpoint/mistake/")
+    assert_accessible(admin)
+    tab_to(admin, "Delete this model")
+    press(admin, "Enter")
+    admin.wait_for_selector("dialog[open]")
+    assert Endpoint.objects.exists()
+    admin.click("dialog >> .button-danger")
+    admin.wait_for_url("**/models/")
+    assert not Endpoint.objects.exists()
+
+
+# --- rounds and jobs
+# ----------------------------------------------------------------------------------------------------------------------
 @pytest.fixture
-def full(cast, make_story, assign, make_endpoint):
+def full(cast, make_story, assign):
     """Two rounds: one with every kind of end, one still waiting; and votes of all arms on the first story's cells."""
     cast.project.name = "المشروع " + "W" * 40
     cast.project.blind_share, cast.project.reveal_share = 40, 20
@@ -167,8 +168,7 @@ def full(cast, make_story, assign, make_endpoint):
     noise = random.Random(1)
     for one in assign(stories[0]):
         label_somehow(one, noise)
-    waiting = begin(cast, make_endpoint("waiting"), [make_story(9, text="later")])
-    return {"round": made, "waiting": waiting}
+    return [made, begin(cast, make_endpoint("waiting"), [make_story(9, text="later")])]
 
 
 def label_somehow(assignment, noise) -> None:
@@ -186,90 +186,32 @@ def label_somehow(assignment, noise) -> None:
 def test_full_pages_are_accessible_and_nothing_scrolls_sideways(admin, assert_accessible, full):
     states = {call.state: call.uid for call in Call.objects.all()}
     assert set(states) == {"answered", "refused", "failed"}
-    rounds = [one.uid for one in full.values()]
     addresses = SITE_PAGES + PROJECT_PAGES + ["/models/ledger/?state=lost", f"/models/endpoint/{LONG}/"]
     addresses += [f"/models/ledger/{uid}/" for uid in states.values()]
-    addresses += [f"/p/minds/prefill/{uid}/" for uid in rounds] + [
-        f"/models/jobs/{one.uid}/" for one in Job.objects.all()
-    ]
+    addresses += [f"/p/minds/prefill/{one.uid}/" for one in full]
+    addresses += [f"/models/jobs/{one.uid}/" for one in Job.objects.all()]
     for address in addresses:
         admin.goto(address)
         assert_accessible(admin)
-        assert admin.evaluate("document.documentElement.scrollWidth") <= 1280, address
+        assert admin.evaluate(FITS), address
     admin.goto("/models/ledger/?state=lost")
     assert admin.locator("tbody tr").count() == 1, "the call whose first answer was lost"
     admin.goto("/p/minds/prefill/effect/")
     assert "points" in admin.inner_text("table >> nth=0")
-
-
-def test_the_queue_lists_only_models_in_use(admin, full, make_endpoint):
+    for address, written in (
+        (f"/models/ledger/{states['refused']}/", "pre[aria-label=Answer]"),
+        ("/p/minds/prefill/", ".topbar-project > a"),
+    ):
+        admin.goto(address)
+        assert admin.locator(written).evaluate("e => getComputedStyle(e).direction") == "rtl"
     make_endpoint("idle")
     admin.goto("/models/work/")
     queue = admin.locator("section:has(#queue-title)").inner_text()
-    assert LONG in queue and "Waiting" in queue and "idle" not in queue
-
-
-def test_what_people_and_models_wrote_finds_its_own_direction(admin, full):
-    refused = Call.objects.get(state="refused")
-    admin.goto(f"/models/ledger/{refused.uid}/")
-    assert admin.locator("pre[aria-label=Answer]").evaluate("e => getComputedStyle(e).direction") == "rtl"
-    admin.goto("/p/minds/prefill/")
-    assert admin.locator(".topbar-project > a").evaluate("e => getComputedStyle(e).direction") == "rtl"
+    assert LONG in queue and "Waiting" in queue and "idle" not in queue, "models in use alone"
 
 
 @pytest.mark.path
-# --- by keyboard alone
-# -------------------------------------------------------------------------------------------------------
-def test_a_model_is_registered_and_tried_by_keyboard_alone(admin, answered_at_once):
-    admin.goto("/models/")
-    tab_to(admin, "Register a model")
-    press(admin, "Enter")
-    admin.wait_for_url("**/models/new/")
-    tab_to(admin, "Scripted answers")
-    press(admin, "Enter")
-    admin.wait_for_url("**provider=scripted")
-    for label, text in (("Name", "dry-run"), ("Model", "script-1"), ("Input", "2.5"), ("Output", "10")):
-        tab_to(admin, label)
-        press(admin, "Control+a")
-        admin.keyboard.type(text)
-    press(admin, "Enter")
-    admin.wait_for_url("**/models/endpoint/dry-run/")
-    made = Endpoint.objects.get()
-    assert (made.provider, made.model, made.price_output, made.max_concurrency) == ("scripted", "script-1", 10, 64)
-    tab_to(admin, "Try one call")
-    press(admin, "Enter")
-    admin.wait_for_selector("#tried .badge-done")
-    assert "A scripted answer." in admin.inner_text("#tried")
-    assert admin.evaluate(FOCUSED) == "Try one call", "the focus stays where it was"
-    assert not Call.objects.exists(), "a try is no work, so it is not in the ledger"
-
-
-def test_a_form_with_mistakes_says_so_beside_the_fields_and_keeps_what_was_typed(admin, assert_accessible):
-    admin.goto("/models/new/?provider=openai")
-    admin.fill("[name=name]", "gate")
-    admin.fill("[name=model]", "m")
-    admin.fill("[name=base_url]", "http://someone:secret@example.org/v1")
-    admin.get_by_role("button", name="Register").press("Enter")
-    error = admin.locator(".field:has([name=base_url]) .field-error")
-    assert "without a user" in error.inner_text()
-    assert admin.input_value("[name=name]") == "gate"
-    assert_accessible(admin)
-    assert not Endpoint.objects.exists()
-
-
-def test_a_model_whose_key_is_missing_says_which_variable(admin, answered_at_once, make_endpoint, monkeypatch):
-    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
-    make_endpoint("remote", provider="openai", api_key_env="NO_SUCH_KEY")
-    admin.goto("/models/endpoint/remote/")
-    admin.get_by_role("button", name="Try one call").press("Enter")
-    admin.wait_for_selector("#tried .badge-failed")
-    assert "NO_SUCH_KEY is not set" in admin.inner_text("#tried")
-    admin.goto("/models/")
-    assert admin.locator("tbody .badge-failed").inner_text() == "fails"
-
-
-@pytest.mark.path
-def test_a_round_is_started_watched_and_opened_down_to_its_answer(admin, cast, make_story, make_endpoint):
+def test_a_round_is_started_watched_and_opened_down_to_its_answer(admin, make_story):
     make_endpoint("dry-run", options={"delay": 0.5}, max_concurrency=2)
     for number in range(1, 7):
         make_story(number)
@@ -296,7 +238,7 @@ def test_a_round_is_started_watched_and_opened_down_to_its_answer(admin, cast, m
     assert Suggestion.objects.count() == 6 * 2 * len(DEFAULT_SCHEMA.keys)
 
 
-def test_a_job_is_paused_and_resumed_and_the_page_follows(admin, cast, make_story, make_endpoint):
+def test_a_job_is_paused_resumed_given_more_and_its_answer_read_in_part(admin, cast, make_story, assert_accessible):
     made = begin(cast, make_endpoint("dry-run"), [make_story(1), make_story(2)])
     admin.goto(f"/models/jobs/{made.job.uid}/")
     tab_to(admin, "Pause")
@@ -311,62 +253,54 @@ def test_a_job_is_paused_and_resumed_and_the_page_follows(admin, cast, make_stor
     with working():
         admin.wait_for_selector("#job-progress .badge-done")
     assert Call.objects.count() == 2
-
-
-def test_a_job_that_met_its_budget_goes_on_with_a_larger_one(admin, cast, make_story, make_endpoint, assert_accessible):
+    Call.objects.update(answer="ab " * 1_700_000)
+    admin.goto(f"/models/ledger/{Call.objects.first().uid}/")
+    assert "The first 20,000 of 5,100,000 characters." in admin.inner_text("main")
+    assert len(admin.inner_text("pre[aria-label=Answer]")) == 20_000
+    with admin.expect_download() as coming:
+        admin.click("text=Download the whole answer")
+    assert coming.value.path().stat().st_size == 5_100_000
     model = make_endpoint("dear", price_input=Decimal(1), price_output=Decimal(1))
-    made = begin(cast, model, [make_story(1)], budget=Decimal("0.0001"))
+    made = begin(cast, model, [make_story(3)], budget=Decimal("0.0001"))
     work_off()
     admin.goto(f"/models/jobs/{made.job.uid}/")
     assert "The next call could exceed the budget" in admin.inner_text("#job-progress")
     assert_accessible(admin)
     tab_to(admin, "with a budget of $")
-    admin.keyboard.type("3")
-    press(admin, "Enter")
+    press(admin, ["3"], "Enter")
     admin.wait_for_selector("#job-progress .badge-saving")
     assert "of at most $3.00" in admin.inner_text("#job-progress")
     work_off()
     admin.wait_for_selector("#job-progress .badge-done")
 
 
-def test_a_model_that_was_never_used_is_deleted_after_a_question(admin, make_endpoint, assert_accessible):
-    make_endpoint("mistake")
-    admin.goto("/models/endpoint/mistake/")
-    assert_accessible(admin)
-    tab_to(admin, "Delete this model")
-    press(admin, "Enter")
-    admin.wait_for_selector("dialog[open]")
-    assert Endpoint.objects.exists()
-    admin.click("dialog >> .button-danger")
-    admin.wait_for_url("**/models/")
-    assert not Endpoint.objects.exists()
-
-
-def test_a_call_with_five_megabytes_is_shown_in_part_and_downloaded_whole(admin, cast, make_story, make_endpoint):
-    begin(cast, make_endpoint("long"), [make_story(1)])
-    work_off()
-    Call.objects.update(answer="ab " * 1_700_000)
-    admin.goto(f"/models/ledger/{Call.objects.get().uid}/")
-    assert "The first 20,000 of 5,100,000 characters." in admin.inner_text("main")
-    assert len(admin.inner_text("pre[aria-label=Answer]")) == 20_000
-    with admin.expect_download() as coming:
-        admin.click("text=Download the whole answer")
-    assert coming.value.path().stat().st_size == 5_100_000
-
-
-def test_the_work_page_follows_a_job_and_then_looks_more_seldom(admin, cast, make_story, make_endpoint):
+def test_the_work_page_follows_a_job_and_says_once_that_its_polls_fail(admin, cast, make_story):
     begin(cast, make_endpoint("dry-run", options={"delay": 0.5}), [make_story(1)])
+    asked, toasts = [], admin.locator("#toasts > p")
     admin.goto("/models/work/")
     assert "running" in admin.inner_text("section:has(#running-title)")
+    admin.route("**/work/state/", lambda route: route.fulfill(status=502, body=""))
+    admin.get_by_text("The server refused this (502).").wait_for()
+    admin.locator("#toasts [data-dismiss]").click()
+    admin.wait_for_timeout(3000)
+    assert toasts.count() == 0, "what was put away stays away until the server was back"
+    admin.unroute("**/work/state/")
+    with admin.expect_response("**/work/state/"):
+        pass
+    admin.route("**/work/state/", lambda route: (asked.append(1), route.abort("connectionrefused")))
+    wait_until(admin, "document.querySelectorAll('#toasts > p').length > 0")
+    admin.wait_for_timeout(5000)  # two seconds apart: two more polls fail
+    assert len(asked) >= 3
+    assert toasts.all_inner_texts() == ["The server cannot be reached. The page tries again by itself."]
+    admin.unroute("**/work/state/")
+    wait_until(admin, "document.querySelectorAll('#toasts > p').length == 0")
     with working():
         admin.wait_for_selector("section:has(#ended-title) .badge-done")
-    wait_until(
-        admin, "document.getElementById('work').getAttribute('hx-trigger') === 'every 10s'"
-    )  # for workers that come
+    wait_until(admin, "document.getElementById('work').getAttribute('hx-trigger') === 'every 10s'")  # for later workers
     assert "Nothing is running" in admin.inner_text("#work")
 
 
-def test_at_one_and_a_half_times_the_size_no_form_is_cut(new_page, login, cast, make_story, make_endpoint):
+def test_at_one_and_a_half_times_the_size_no_form_is_cut(new_page, login, cast, make_story):
     make_endpoint("any")
     make_story(1)
     page = new_page(width=853, height=533)
@@ -378,7 +312,7 @@ def test_at_one_and_a_half_times_the_size_no_form_is_cut(new_page, login, cast, 
 
 
 # --- the grid with suggestions
-# -----------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def grid(page, login, cast, make_story, assign):
     """Bob's grid on a story whose every cell has a suggestion, the second legal label; half are shown, the rest blind
@@ -395,132 +329,98 @@ def grid(page, login, cast, make_story, assign):
     )
     assign(story)
     login(page, cast.bob)
-    page.goto(f"/p/minds/work/{story.uid}/")
-    page.wait_for_selector("html[data-grid-ready]", state="attached")
-    return page
+    return open_ready(page, f"/p/minds/work/{story.uid}/", "grid")
 
 
-def arms(cast) -> dict[tuple[str, str], Arm]:
+@pytest.fixture
+def arms(grid, cast) -> dict[tuple[str, str], Arm]:
     held = Assignment.objects.select_related("story__project").get(annotator=cast.bob)
     rows = Proposition.objects.gold_of(held.story)
     return {(row.uid, key): arm_of(held, row.uid, key) for row in rows for key in DEFAULT_SCHEMA.keys}
 
 
-def place_of(arm: Arm, cast) -> tuple[str, str]:
-    return next(place for place, one in arms(cast).items() if one is arm)
+def places_of(arm: Arm, arms) -> list[tuple[str, str]]:
+    return [place for place, one in arms.items() if one is arm]
 
 
 def cell(page, place):
     return page.locator(f'tr[data-proposition="{place[0]}"] td[data-dimension="{place[1]}"]')
 
 
-def wait_saved(page) -> None:
-    wait_until(page, "document.getElementById('save-state').textContent === 'all saved'")
-    wait_until(page, "!Object.keys(localStorage).some((name) => name.startsWith('credence:votes'))")
+ANNOUNCED = """() => {
+  const at = document.getElementById("announce");
+  window.announced = [];
+  new MutationObserver(() => announced.push(at.textContent)).observe(at, { childList: true, subtree: true });
+}"""
+
+
+def choose(page, label: str) -> None:
+    page.locator(f'.options[data-active] .option[data-value="{label}"]').click()
+    wait_saved(page, "votes")
 
 
 @pytest.mark.path
-def test_space_accepts_one_suggestion_and_names_its_model(grid, cast, assert_accessible):
-    place = place_of(Arm.SHOWN, cast)
-    second = DEFAULT_SCHEMA[place[1]].values[1]
-    cell(grid, place).click()
-    assert cell(grid, place).inner_text().split("\n")[-1] == "model"
+def test_suggestions_are_accepted_by_a_key_and_never_silently(grid, arms, assert_accessible):
+    press(grid, *["Enter"] * 20, "ArrowDown", "End", "n", "g", "Escape", "Tab")
+    here = grid.url
+    grid.goto("/p/minds/work/")
+    assert not VoteEvent.objects.exists(), "moving over cells, looking at guidelines and leaving make no vote"
+    assert "0 / 84" in grid.inner_text("main")
+    open_ready(grid, here, "grid")
+    wanted = {place for place in places_of(Arm.SHOWN, arms) if place[0] == "000000000000"}
+    assert 0 < len(wanted) < len(DEFAULT_SCHEMA.keys)
+    press(grid, "a")
+    wait_saved(grid, "votes")
+    votes = Vote.objects.cast().select_related("proposition")
+    assert {(vote.proposition.uid, vote.dimension) for vote in votes} == wanted, "blind cells of the row stay open"
+    assert all(VoteEvent.objects.values_list("accepted", flat=True))
+    press(grid, "Control+z")
+    wait_until(grid, "document.getElementById('announce').textContent.startsWith('Undone')")
+    wait_saved(grid, "votes")
+    assert Vote.objects.cast().count() == len(wanted) - 1, "each is taken back by itself"
+    one, other, *_ = (place for place in places_of(Arm.SHOWN, arms) if place not in wanted)
+    second = DEFAULT_SCHEMA[one[1]].values[1]
+    cell(grid, one).click()
+    assert cell(grid, one).inner_text().split("\n")[-1] == "model"
     said = grid.locator(".options[data-active] .options-suggestion").inner_text()
     assert said.startswith(f"tiny (tiny-1) suggests {second}") and said.endswith("takes it")
     assert_accessible(grid)
     press(grid, "Space")
-    wait_saved(grid)
-    event = VoteEvent.objects.get()
+    wait_saved(grid, "votes")
+    event = VoteEvent.objects.latest("id")
     assert (event.label, event.arm, event.suggested, event.accepted) == (second, "shown", second, True)
+    first, second = DEFAULT_SCHEMA[other[1]].values[:2]
+    cell(grid, other).click()
+    choose(grid, first)
+    event = VoteEvent.objects.latest("id")
+    assert (event.label, event.suggested, event.accepted) == (first, second, False), "a vote of one's own"
+    assert f"model {second}" in cell(grid, other).inner_text()
 
 
-def test_one_key_accepts_a_row_and_leaves_blind_cells_open(grid, cast):
-    wanted = {place for place, arm in arms(cast).items() if arm is Arm.SHOWN and place[0] == "000000000000"}
-    assert 0 < len(wanted) < len(DEFAULT_SCHEMA.keys)
-    press(grid, "a")
-    wait_saved(grid)
-    votes = Vote.objects.cast().select_related("proposition")
-    assert {(vote.proposition.uid, vote.dimension) for vote in votes} == wanted
-    assert all(VoteEvent.objects.values_list("accepted", flat=True))
-    press(grid, "Control+z")
-    wait_until(grid, "document.getElementById('announce').textContent.startsWith('Undone')")
-    wait_saved(grid)
-    assert Vote.objects.cast().count() == len(wanted) - 1, "each is taken back by itself"
-
-
-def test_nothing_is_accepted_silently(grid, cast):
-    """Moving over cells, Enter, looking at guidelines and leaving the page make no vote."""
-    press(grid, *["Enter"] * 20, "ArrowDown", "End", "n", "g", "Escape", "Tab")
-    grid.goto("/p/minds/work/")
-    assert not VoteEvent.objects.exists()
-    assert "0 / 84" in grid.inner_text("main")
-
-
-def test_a_vote_of_ones_own_beside_a_suggestion_is_kept_as_such(grid, cast):
-    place = place_of(Arm.SHOWN, cast)
-    first, second = DEFAULT_SCHEMA[place[1]].values[:2]
-    cell(grid, place).click()
-    grid.locator(f'.options[data-active] .option[data-value="{first}"]').click()
-    wait_saved(grid)
-    event = VoteEvent.objects.get()
-    assert (event.label, event.suggested, event.accepted) == (first, second, False)
-    assert f"model {second}" in cell(grid, place).inner_text()
-
-
-def test_a_blind_cell_shows_nothing(grid, cast):
-    for place, arm in arms(cast).items():
-        if arm is not Arm.SHOWN:
-            assert cell(grid, place).get_attribute("data-suggested") is None
-            assert cell(grid, place).inner_text().strip() == "–"
-    place = place_of(Arm.BLIND, cast)
+def test_a_blind_cell_shows_nothing_and_a_reveal_comes_after_the_vote(grid, arms):
+    for place in (place for place, arm in arms.items() if arm is not Arm.SHOWN):
+        assert cell(grid, place).get_attribute("data-suggested") is None
+        assert cell(grid, place).inner_text().strip() == "–"
+    place = places_of(Arm.BLIND, arms)[0]
     cell(grid, place).click()
     assert grid.locator(".options[data-active] .options-suggestion").is_hidden()
     assert grid.locator(".options[data-active] [data-suggested]").count() == 0
     press(grid, "Space")
     assert not grid.evaluate("document.querySelector('[data-state]')"), "there is nothing to take"
     grid.locator(".options[data-active] .option").first.click()
-    wait_saved(grid)
+    wait_saved(grid, "votes")
     assert (Vote.objects.get().arm, Vote.objects.get().suggested) == ("blind", "")
     assert cell(grid, place).get_attribute("data-suggested") is None, "also after the vote"
-
-
-def test_a_reveal_comes_after_the_vote_and_may_change_it(grid, cast):
-    place = place_of(Arm.REVEAL, cast)
+    place = places_of(Arm.REVEAL, arms)[0]
     first, second = DEFAULT_SCHEMA[place[1]].values[:2]
+    grid.evaluate(ANNOUNCED)
     cell(grid, place).click()
-    grid.locator(f'.options[data-active] .option[data-value="{first}"]').click()
-    wait_saved(grid)
-    wait_until(
-        grid, f'document.querySelector(\'tr[data-proposition="{place[0]}"] [data-suggested="{second}"]\') !== null'
-    )
-    assert f"The model suggests {second}" in grid.inner_text("#announce")
+    choose(grid, first)
+    row = f'tr[data-proposition="{place[0]}"]'
+    wait_until(grid, f"document.querySelector('{row} [data-suggested=\"{second}\"]') !== null")
+    wait_until(grid, f"announced.some((text) => text.includes('The model suggests {second}'))")
     cell(grid, place).click()
     press(grid, "Space")
-    wait_saved(grid)
-    events = VoteEvent.objects.order_by("id").values_list("label", "suggested", "accepted", "arm")
-    assert list(events) == [(first, "", False, "reveal"), (second, second, True, "reveal")]
-
-
-def test_polls_that_fail_leave_one_notice_which_goes_when_the_server_is_back(cast, admin, make_endpoint, make_story):
-    begin(cast, make_endpoint("tiny"), [make_story()])
-    asked = []
-    admin.goto("/models/work/")
-    admin.route("**/work/state/", lambda route: (asked.append(1), route.abort("connectionrefused")))
-    wait_until(admin, "document.querySelectorAll('#toasts > p').length > 0")
-    admin.wait_for_timeout(5000)  # two seconds apart: two more polls fail
-    assert len(asked) >= 3
-    assert admin.locator("#toasts > p").all_inner_texts() == [
-        "The server cannot be reached. The page tries again by itself."
-    ]
-    admin.unroute("**/work/state/")
-    wait_until(admin, "document.querySelectorAll('#toasts > p').length == 0")
-
-
-def test_a_notice_that_was_put_away_stays_away_until_the_server_was_back(cast, admin, make_endpoint, make_story):
-    begin(cast, make_endpoint("tiny"), [make_story()])
-    admin.goto("/models/work/")
-    admin.route("**/work/state/", lambda route: route.fulfill(status=502, body=""))
-    admin.get_by_text("The server refused this (502).").wait_for()
-    admin.locator("#toasts [data-dismiss]").click()
-    admin.wait_for_timeout(3000)
-    assert admin.locator("#toasts > p").count() == 0
+    wait_saved(grid, "votes")
+    events = VoteEvent.objects.filter(arm="reveal").order_by("id").values_list("label", "suggested", "accepted")
+    assert list(events) == [(first, "", False), (second, second, True)]

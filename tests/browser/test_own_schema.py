@@ -8,9 +8,8 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import Vote
-from tests.browser import test_drafts as drafts
+from tests.browser.driving import open_ready, press, wait_saved, wait_until
 from tests.browser.test_grid import TEXT, enter
-from tests.browser.waiting import wait_until
 from tests.own_schema import LABELS, document, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -44,13 +43,11 @@ def test_its_digits_choose_its_labels(open_grid, page):
 def test_the_active_cell_of_many_columns_is_in_sight_beside_its_proposition(open_grid, page):
     more = [one | {name: f"{one[name]}2" for name in ("key", "name", "short")} for one in document()["dimensions"]]
     open_grid(name="sixteen", dimensions=document()["dimensions"] + more)  # a process reads a version once
-    page.keyboard.press("End")
-    cell, row = page.locator("td:focus").bounding_box(), page.locator("tr[data-active] > th").bounding_box()
-    assert cell["x"] + cell["width"] <= 1440
-    assert 0 <= row["x"] < row["x"] + row["width"] <= cell["x"]
-    page.keyboard.press("Home")
-    cell, row = page.locator("td:focus").bounding_box(), page.locator("tr[data-active] > th").bounding_box()
-    assert row["x"] + row["width"] <= cell["x"]
+    for key in ("End", "Home"):
+        page.keyboard.press(key)
+        cell, row = page.locator("td:focus").bounding_box(), page.locator("tr[data-active] > th").bounding_box()
+        assert cell["x"] + cell["width"] <= 1440
+        assert 0 <= row["x"] < row["x"] + row["width"] <= cell["x"]
 
 
 def test_the_editor_of_a_table_takes_the_orders_of_the_schema(page, login, cast, make_story, tmp_path):
@@ -60,14 +57,13 @@ def test_the_editor_of_a_table_takes_the_orders_of_the_schema(page, login, cast,
     story = make_story(text=TEXT)
     story.tables.all().delete()
     login(page, cast.esi)
-    drafts.enter(page, story)
-    drafts.press(page, "Alt+1")  # the world, which has no order of its own here
-    page.keyboard.type("The key is in the bag")
-    drafts.press(page, "Tab")
+    open_ready(page, f"/p/minds/stories/{story.uid}/draft/", "draft")
+    press(page, "Alt+1")  # the world, which has no order of its own here
+    press(page, ["The key is in the bag"], "Tab")
     assert page.input_value("#rows [data-field=order]") == ""
     assert page.inner_text("#order-hint") == "Order counts minds. 1 It is 1. 2 It is 2. It may stay empty."
-    drafts.press(page, "3")
-    drafts.wait_saved(page)
+    press(page, "3")
+    wait_saved(page, "rows")
     wait_until(page, "document.querySelector('.row-notes').textContent.includes('The order is 3; expected 1, 2.')")
     page.keyboard.insert_text("a" * 600)
     assert "The order is a number, 1, 2." in page.inner_text("#told")

@@ -13,8 +13,7 @@ from benchmark.suites.tombench.metrics import official_accuracies
 from tests.benchmark.methods.test_matrix import COPIES
 from tests.benchmark.settled import make_endpoint
 from tests.benchmark.test_tombench_runs import votes_of
-from tests.browser.test_models_pages import press, tab_to
-from tests.browser.test_run_pages import working
+from tests.browser.driving import press, tab_to, working
 
 pytestmark = [pytest.mark.browser, pytest.mark.dear, pytest.mark.once, pytest.mark.django_db(transaction=True)]
 MODELS = ("first-option", "majority")
@@ -35,22 +34,21 @@ def row_of(page, caption: str, name: str) -> list[str]:
     return re.findall(r"\d+\.\d+", row.inner_text())
 
 
-def import_copy(page, file: str) -> None:
+def test_tombench_is_imported_launched_and_read(cast, login, page, file):
+    for name in MODELS:
+        make_endpoint(name, provider="baseline", model=name)
+    login(page, cast.alice)
     page.goto("/p/minds/datasets/import/tombench/")
     page.set_input_files("input[type=file]", file)
     tab_to(page, "Import")
     press(page, "Enter")
     page.wait_for_url("**/datasets/1/")
     assert "ToMBench (English and Chinese)" in page.inner_text("main")
-
-
-def launch(page) -> Run:
-    """Launched and watched to its end: four questions, each of them asked five times of both."""
     page.goto("/p/minds/runs/new/")
     for name in MODELS:
         tab_to(page, name)
         press(page, "Space")
-    page.wait_for_selector("#estimate:has-text('40 calls')")
+    page.wait_for_selector("#estimate:has-text('40 calls')")  # four questions, each asked five times of both
     tab_to(page, "Launch")
     press(page, "Enter")
     page.wait_for_selector("#run-progress:has-text('0 / 40')")
@@ -58,27 +56,10 @@ def launch(page) -> Run:
     with working(run.job):
         page.wait_for_selector("#run-progress .badge-done")
         page.wait_for_selector("#run-results table")
-    return run
-
-
-def test_tombench_is_imported_launched_and_read(cast, login, page, file):
-    for name in MODELS:
-        make_endpoint(name, provider="baseline", model=name)
-    login(page, cast.alice)
-    import_copy(page, file)
-    run = launch(page)
     figures = {model: official_accuracies(votes_of(run, model)) for model in MODELS}
     score = {model: f"{100 * of.overall.value:.2f}" for model, of in figures.items()}
     assert score["majority"] == "100.00" != score["first-option"]
     assert {model: row_of(page, "Multiple choice", model)[1] for model in MODELS} == score
-    for by in ("ability", "language"):
-        page.locator("summary", has_text=f"Table: Accuracy by {by}").click()
-    for name in ("Belief: Location false beliefs", "Belief: Identity false beliefs"):
-        expected = [f"{100 * figures[model].abilities[name].value:.1f}" for model in reversed(MODELS)]
-        assert row_of(page, "Accuracy by ability, repaired parse (%)", name) == expected
-    languages = "Accuracy by language, repaired parse (%)"
-    assert [row_of(page, languages, name)[0] for name in ("English", "Chinese")] == ["100.0", "100.0"]
-
     page.get_by_role("link", name="Answering by majority").first.click()
     page.wait_for_url("**/items/?model=*")
     assert page.locator("tbody tr").count() == 20

@@ -3,21 +3,15 @@ full."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from decimal import Decimal
 
 import pytest
-from django.db import connections
 
 from benchmark.models import Run, RunItem
 from benchmark.services.datasets import publish_version
-from tests.benchmark.settled import baselines, make_endpoint, published, settle, started
-from tests.browser.test_models_pages import FOCUSED, press, tab_to
-from tests.browser.waiting import wait_until
-from workers.models import Call, Item, Job
-from workers.services.run_to_end import run_to_end
+from tests.benchmark.settled import baselines, make_endpoint, published, settle, started, work_off
+from tests.browser.driving import FITS, FOCUSED, apart, press, tab_to, wait_until, working
+from workers.models import Call, Job
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ALL = ("extract", "judge", "label")
@@ -40,56 +34,37 @@ def gold(cast, make_story):
     return published(cast, make_story)
 
 
-@contextmanager
-def working(job: Job) -> Iterator[None]:
-    """A worker beside the page, as another process would be; it ends with the job or the block."""
-    stop = threading.Event()
-
-    def run() -> None:
-        try:
-            run_to_end(job=Job.objects.get(pk=job.pk), stop=stop)
-        finally:
-            connections.close_all()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(30)
-
-
-def work_off(run: Run) -> None:
-    with working(run.job):
-        pass_on = threading.Event()
-        while Item.objects.filter(job=run.job).still_open().exists():
-            pass_on.wait(0.1)
-
-
-def fits(page) -> None:
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1280, page.url
-
-
 # --- accessible, empty and full
-# ----------------------------------------------------------------------------------------------
-def test_empty_pages_are_accessible_and_say_what_to_do(admin, assert_accessible):
+# ----------------------------------------------------------------------------------------------------------------------
+def test_empty_pages_are_accessible_and_say_what_to_do(admin, assert_accessible, tmp_path):
     for address, words in (
-        ("/p/minds/datasets/", "Nothing is published yet"),
         ("/p/minds/runs/", "Publish one first"),
         ("/p/minds/runs/new/", "No gold is published yet"),
+        ("/p/minds/datasets/", "Nothing is published yet"),
         ("/p/minds/prompts/", "Load a set"),
     ):
         admin.goto(address)
+        if "datasets" in address:
+            admin.wait_for_selector("#present:has-text('No story has a gold table')")
         assert words in admin.inner_text("main"), address
         assert_accessible(admin)
-    admin.goto("/p/minds/datasets/")
-    admin.wait_for_selector("#present:has-text('No story has a gold table')")
+    for name, text in (("label-level3.txt", "Label.\n\n{story}\n\n{belief_table}"), ("label-level4.txt", "{nothing}")):
+        (tmp_path / name).write_text(text)
+    admin.fill("[name=name]", "ours")
+    admin.set_input_files("[name=files]", [tmp_path / "label-level3.txt", tmp_path / "label-level4.txt"])
+    admin.get_by_role("button", name="Load").press("Enter")
+    assert "has the placeholder {nothing}" in admin.inner_text(".field:has([name=files]) .field-error")
+    assert_accessible(admin)
+    admin.set_input_files("[name=files]", [tmp_path / "label-level3.txt"])
+    admin.get_by_role("button", name="Load").press("Enter")
+    admin.wait_for_url("**/prompts/ours/")
+    assert "{belief_table}" in admin.inner_text("pre")
+    admin.select_option("[name=filled]", "1")
+    admin.wait_for_url("**filled=1**")
+    assert "Actor | Belief" in admin.inner_text("pre >> nth=-1")
 
 
-def test_full_pages_are_accessible_and_nothing_scrolls_sideways(
-    admin, assert_accessible, cast, make_story, gold, models
-):
+def test_full_pages_are_accessible_and_nothing_scrolls_sideways(admin, assert_accessible, cast, gold, models):
     """Two versions, a run with every kind of end, its items, a hostile answer, and a run that waits."""
     settle(cast.project.stories.get(number=1), context="Deceptive")
     again, _ = publish_version(by=cast.alice, project=cast.project, note="المعيار " + "W" * 120)
@@ -99,16 +74,12 @@ def test_full_pages_are_accessible_and_nothing_scrolls_sideways(
     model.save()
     chosen = [models["omniscient"], models["majority"], model]
     run = started(cast, again, chosen, ALL, judge=models["lexical-judge"], title="المفتاح " + "W" * 150)
-    work_off(run)
+    apart(work_off, run)
     started(cast, gold, [models["random"]])
-    places = {
-        (one.step, one.entrant.endpoint.provider): one.pk
-        for one in RunItem.objects.filter(entrant__run=run)
-        .select_related("entrant__endpoint", "sample")
-        .order_by("-sample__number")
-    }
+    items = RunItem.objects.filter(entrant__run=run).order_by("-sample__number")
+    places = {(one.step, one.entrant.endpoint.provider): one.pk for one in items.select_related("entrant__endpoint")}
+    hostile = items.filter(call__answer=HOSTILE).values_list("pk", flat=True)
     at = f"/p/minds/runs/{run.uid}/"
-    hostile = RunItem.objects.filter(entrant__run=run, call__answer=HOSTILE).values_list("pk", flat=True)
     pages = ["/p/minds/datasets/", "/p/minds/datasets/1/2/", "/p/minds/runs/", "/p/minds/runs/new/", at, f"{at}items/"]
     pages += [f"{at}extend/", f"{at}judge/", "/p/minds/prompts/", "/p/minds/prompts/omnitom-1/"]
     pages += [f"{at}items/{pk}/" for pk in {*places.values(), *hostile}]
@@ -116,13 +87,22 @@ def test_full_pages_are_accessible_and_nothing_scrolls_sideways(
         admin.goto(address)
         wait_until(admin, "!document.querySelector('main [aria-busy=true]')")
         assert_accessible(admin)
-        fits(admin)
+        assert admin.evaluate(FITS), address
     admin.goto(f"{at}items/{hostile[0]}/")
     assert HOSTILE in admin.locator("pre[aria-label='Raw answer']").inner_text()
     assert admin.locator("main script, main img").count() == 0
+    admin.goto(at)
+    tab_to(admin, "What made it")
+    press(admin, "Enter")
+    admin.wait_for_selector(f".made:has-text('{again.digest}')")
+    assert_accessible(admin)
 
 
-def test_the_launch_page_is_accessible_with_its_estimate_and_a_prompt(admin, assert_accessible, gold, models):
+# --- the page that launches
+# ----------------------------------------------------------------------------------------------------------------------
+def test_the_launch_page_estimates_previews_and_says_mistakes_beside_their_fields(
+    admin, assert_accessible, gold, models
+):
     make_endpoint("paid", price_input=Decimal(2), price_output=Decimal(10))
     admin.goto("/p/minds/runs/new/")
     for name in ("paid", "majority"):
@@ -131,16 +111,23 @@ def test_the_launch_page_is_accessible_with_its_estimate_and_a_prompt(admin, ass
     admin.get_by_role("button", name="Labelling").click()
     admin.wait_for_selector("#preview pre")
     assert_accessible(admin)
-    fits(admin)
+    assert admin.evaluate(FITS)
     before = admin.inner_text("#estimate tfoot")
     admin.select_option("[name=level]", "4")
     wait_until(admin, f"document.querySelector('#estimate tfoot')?.innerText !== {before!r}")
     admin.set_viewport_size({"width": 853, "height": 533})
-    assert admin.evaluate("document.documentElement.scrollWidth") <= 853
+    assert admin.evaluate(FITS)
+    admin.set_viewport_size({"width": 1280, "height": 800})
+    admin.select_option("[name=judge]", "")
+    admin.wait_for_selector("#estimate:has-text('Judging needs a judge')")
+    admin.get_by_role("button", name="Launch").press("Enter")
+    error = admin.locator(".field:has([name=judge]) .field-error")
+    assert "Judging needs a judge" in error.inner_text()
+    assert admin.is_checked("[name=endpoints][value=paid]")
+    assert_accessible(admin)
+    assert not Run.objects.exists()
 
 
-# --- by keyboard alone
-# ---------------------------------------------------------------------------------------------------------
 def test_models_are_searched_and_ticked_together(admin, gold, models):
     make_endpoint("qwen-8b")
     make_endpoint("qwen-32b")
@@ -155,30 +142,55 @@ def test_models_are_searched_and_ticked_together(admin, gold, models):
     assert "1 of 5 chosen" in tools.inner_text()
     models = admin.get_by_role("group", name="Models", exact=True)
     assert models.get_by_label("qwen-32b").is_checked() and not models.get_by_label("qwen-8b").is_checked()
-    tools.get_by_role("button", name="Select all").click()
-    assert "5 of 5 chosen" in tools.inner_text()
-    tools.get_by_role("button", name="Select none").click()
-    assert "0 of 5 chosen" in tools.inner_text()
+    for name, told in (("Select all", "5 of 5 chosen"), ("Select none", "0 of 5 chosen")):
+        tools.get_by_role("button", name=name).click()
+        assert told in tools.inner_text()
 
 
+def test_calls_and_the_button_that_launches_stay_in_sight(cast, login, new_page, gold, models):
+    """Of a screen, and of a laptop at 150 per cent."""
+    for number in range(6):
+        make_endpoint(f"a-model-of-a-rather-long-name-{number}")
+    for width, height in ((1280, 800), (853, 533)):
+        page = new_page(width=width, height=height)
+        login(page, cast.alice)
+        page.goto("/p/minds/runs/new/")
+        for box in page.locator("[name=endpoints][value^=a-model]").all()[: 6 if width == 1280 else 1]:
+            box.check()
+        page.wait_for_selector("#estimate details")
+        page.wait_for_load_state("networkidle")  # a choice is estimated as it changes, and once nothing is typed
+        button, calls = page.get_by_role("button", name="Launch"), page.locator("#estimate strong").first
+        scroll = "down => { document.querySelector('.launch > aside').scrollTop = down; }"
+        for down in (0, 300, 600):
+            page.evaluate(scroll if width == 1280 else "down => { scrollTo(0, down) }", down)
+            for shown in (button, calls) if width < 1280 else (button,):
+                box = shown.bounding_box()
+                assert box["y"] >= 0 and box["y"] + box["height"] <= height, (down, box)
+    page.evaluate("scrollTo(0, 0)")
+    aside, can_show = (page.locator(one).bounding_box() for one in (".launch > aside", "#estimate dl"))
+    assert aside["height"] <= 0.3 * 533, "most of the window is the form's"
+    assert can_show["y"] + can_show["height"] <= 533
+    page.locator("[name=title]").scroll_into_view_if_needed()
+    page.locator("[name=title]").click()  # nothing lies over what is filled in
+
+
+# --- by keyboard alone
+# ----------------------------------------------------------------------------------------------------------------------
 @pytest.mark.path
-def test_gold_is_published_and_baselines_are_launched_and_watched_to_the_end(admin, cast, make_story, models):
+def test_gold_is_published_and_baselines_are_launched_and_watched_to_the_end(admin, make_story, models):
     for number in range(1, 4):
         settle(make_story(number))
     admin.goto("/p/minds/datasets/")
     admin.wait_for_selector("#present:has-text('can be published')")
     tab_to(admin, "Note")
-    admin.keyboard.type("for the paper")
-    press(admin, "Enter")
+    press(admin, ["for the paper"], "Enter")
     admin.wait_for_selector("#present:has-text('The present gold is version 1.')")
     tab_to(admin, "New run")
     press(admin, "Enter")
     admin.wait_for_url("**/runs/new/")
-    for name in ("majority", "omniscient"):
+    for name in ("majority", "omniscient", "Test the judge"):
         tab_to(admin, name)
         press(admin, "Space")
-    tab_to(admin, "Test the judge")
-    press(admin, "Space")
     # Extraction and judging of three stories by omniscient, labelling by majority: nine answers, without the judge's
     # test.
     admin.wait_for_selector("#estimate:has-text('9 calls')")
@@ -199,7 +211,7 @@ def test_gold_is_published_and_baselines_are_launched_and_watched_to_the_end(adm
 @pytest.mark.path
 def test_a_run_is_opened_down_to_a_raw_answer(admin, cast, gold, models):
     run = started(cast, gold, [models["omniscient"], models["majority"]], ALL, judge=models["lexical-judge"])
-    work_off(run)
+    apart(work_off, run)
     admin.goto(f"/p/minds/runs/{run.uid}/")
     tab_to(admin, "Labelling by majority")
     press(admin, "Enter")
@@ -211,8 +223,7 @@ def test_a_run_is_opened_down_to_a_raw_answer(admin, cast, gold, models):
     tab_to(admin, "Story 3, labelling by majority")
     press(admin, "Enter")
     admin.wait_for_selector("h1:has-text('Story 3: labelling by majority')")
-    place = RunItem.objects.get(entrant__run=run, step="label", sample__number=3)
-    answer = place.call.answer
+    answer = RunItem.objects.get(entrant__run=run, step="label", sample__number=3).call.answer
     assert admin.locator("pre[aria-label='Raw answer']").inner_text().strip() == answer.strip()
     tab_to(admin, "Download")
     with admin.expect_download() as caught:
@@ -227,6 +238,11 @@ def test_a_run_is_paused_given_a_budget_and_resumed(admin, cast, gold):
     model = make_endpoint("slow", options={"delay": 0.8}, max_concurrency=1, price_output=Decimal(10))
     run = started(cast, gold, [model], answer_format="structured")
     admin.goto(f"/p/minds/runs/{run.uid}/")
+    admin.locator("#job-cancel").press("Enter")
+    assert admin.locator("dialog button").all_inner_texts() == ["Go back", "Cancel the run"]
+    admin.get_by_role("button", name="Go back").press("Enter")
+    assert Job.objects.get().state == "running"
+    admin.reload()
     tab_to(admin, "Pause")
     press(admin, "Enter")
     admin.wait_for_selector("#run-progress .badge-open")
@@ -235,8 +251,7 @@ def test_a_run_is_paused_given_a_budget_and_resumed(admin, cast, gold):
         admin.wait_for_timeout(800)
     assert not Call.objects.filter(state="answered").exists(), "a paused run makes no call"
     tab_to(admin, "with a budget of $")
-    admin.keyboard.type("2.5")
-    press(admin, "Enter")
+    press(admin, ["2.5"], "Enter")
     admin.wait_for_selector("#run-progress .badge-saving")
     assert "of at most $2.50" in admin.inner_text("#run-progress")
     tab_to(admin, "Pause")
@@ -245,88 +260,3 @@ def test_a_run_is_paused_given_a_budget_and_resumed(admin, cast, gold):
         assert admin.evaluate(FOCUSED) == "Pause", "the focus stays while the page follows"
         admin.wait_for_selector("#run-progress .badge-done")
     assert Call.objects.filter(state="answered").count() == 4
-
-
-def test_the_button_that_launches_stays_in_the_window(admin, gold, models):
-    for number in range(6):
-        make_endpoint(f"a-model-of-a-rather-long-name-{number}")
-    admin.goto("/p/minds/runs/new/")
-    for box in admin.locator("[name=endpoints][value^=a-model]").all():
-        box.check()
-    admin.wait_for_selector("#estimate details")
-    button = admin.get_by_role("button", name="Launch")
-    for down in (0, 300):
-        admin.evaluate("down => { document.querySelector('.launch > aside').scrollTop = down; }", down)
-        box = button.bounding_box()
-        assert box["y"] >= 0 and box["y"] + box["height"] <= 800
-
-
-def test_calls_and_the_button_stay_in_sight_on_a_laptop_at_150_per_cent(cast, login, new_page, gold, models):
-    page = new_page(width=853, height=533)
-    login(page, cast.alice)
-    page.goto("/p/minds/runs/new/")
-    page.locator("[name=endpoints]").first.check()
-    page.wait_for_selector("#estimate details")
-    page.wait_for_load_state("networkidle")  # a choice is estimated as it changes and once more when nothing is typed
-    button, calls = page.get_by_role("button", name="Launch"), page.locator("#estimate strong").first
-    for down in (0, 300, 600):
-        page.evaluate("down => { scrollTo(0, down) }", down)
-        for shown in (button, calls):
-            box = shown.bounding_box()
-            assert box["y"] >= 0 and box["y"] + box["height"] <= 533, (down, box)
-    page.evaluate("scrollTo(0, 0)")
-    aside, can_show = (page.locator(one).bounding_box() for one in (".launch > aside", "#estimate dl"))
-    assert aside["height"] <= 0.3 * 533, "most of the window is the form's"
-    assert can_show["y"] + can_show["height"] <= 533
-    page.locator("[name=title]").scroll_into_view_if_needed()
-    page.locator("[name=title]").click()  # nothing lies over what is filled in
-
-
-def test_the_question_before_a_run_is_cancelled_names_both_answers(admin, cast, gold):
-    run = started(cast, gold, [make_endpoint("slow", options={"default": "x"})])
-    admin.goto(f"/p/minds/runs/{run.uid}/")
-    admin.locator("#job-cancel").press("Enter")
-    assert admin.locator("dialog button").all_inner_texts() == ["Go back", "Cancel the run"]
-    admin.get_by_role("button", name="Go back").press("Enter")
-    assert Job.objects.get().state == "running"
-
-
-def test_a_mistake_is_said_beside_its_field_and_keeps_the_choice(admin, assert_accessible, gold, models):
-    admin.goto("/p/minds/runs/new/")
-    admin.check("[name=endpoints][value=omniscient]")
-    admin.select_option("[name=judge]", "")
-    admin.wait_for_selector("#estimate:has-text('Judging needs a judge')")
-    admin.get_by_role("button", name="Launch").press("Enter")
-    error = admin.locator(".field:has([name=judge]) .field-error")
-    assert "Judging needs a judge" in error.inner_text()
-    assert admin.is_checked("[name=endpoints][value=omniscient]")
-    assert_accessible(admin)
-    assert not Run.objects.exists()
-
-
-def test_what_made_a_run_is_fetched_when_it_is_opened(admin, assert_accessible, cast, gold, models):
-    run = started(cast, gold, [models["majority"]])
-    work_off(run)
-    admin.goto(f"/p/minds/runs/{run.uid}/")
-    tab_to(admin, "What made it")
-    press(admin, "Enter")
-    admin.wait_for_selector(f".made:has-text('{gold.digest}')")
-    assert_accessible(admin)
-
-
-def test_prompt_sets_are_loaded_and_read(admin, tmp_path, assert_accessible):
-    for name, text in (("label-level3.txt", "Label.\n\n{story}\n\n{belief_table}"), ("label-level4.txt", "{nothing}")):
-        (tmp_path / name).write_text(text)
-    admin.goto("/p/minds/prompts/")
-    admin.fill("[name=name]", "ours")
-    admin.set_input_files("[name=files]", [tmp_path / "label-level3.txt", tmp_path / "label-level4.txt"])
-    admin.get_by_role("button", name="Load").press("Enter")
-    assert "has the placeholder {nothing}" in admin.inner_text(".field:has([name=files]) .field-error")
-    assert_accessible(admin)
-    admin.set_input_files("[name=files]", [tmp_path / "label-level3.txt"])
-    admin.get_by_role("button", name="Load").press("Enter")
-    admin.wait_for_url("**/prompts/ours/")
-    assert "{belief_table}" in admin.inner_text("pre")
-    admin.select_option("[name=filled]", "1")
-    admin.wait_for_url("**filled=1**")
-    assert "Actor | Belief" in admin.inner_text("pre >> nth=-1")

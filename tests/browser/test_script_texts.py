@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.utils.translation import override
 
 from core.catalogues.extraction import Text, script_texts
 from core.catalogues.files import translated
-from core.templatetags import texts
 from tests.catalogues import of_all_apps, placeholders
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -39,34 +37,16 @@ def said(page, language: str) -> dict[Text, list[str]]:
     page.context.set_extra_http_headers({"Accept-Language": language})
     page.goto("/login/")
     asked = of_scripts()
-    return dict(
-        zip(asked, page.evaluate(IN_PAGE, [[one.singular, one.plural, values_of(one)] for one in asked]), strict=True)
-    )
+    words = page.evaluate(IN_PAGE, [[one.singular, one.plural, values_of(one)] for one in asked])
+    return dict(zip(asked, words, strict=True))
 
 
-def test_scripts_say_every_text_as_it_is_written(page):
-    found = said(page, "en-GB")
+def test_scripts_say_every_text_in_english_and_whole_in_chinese(page):
+    found, catalogue = said(page, "en-GB"), of_all_apps("zh_Hans", "djangojs")
     assert sum(bool(text.plural) for text in found) > 10
     for text, words in found.items():
-        forms = (
-            zip((text.singular, text.plural, text.plural), (1, 2, 0), strict=True)
-            if text.plural
-            else [(text.singular, 0)]
-        )
+        forms = [(text.singular, 1), (text.plural, 2), (text.plural, 0)] if text.plural else [(text.singular, 0)]
         assert words == [filled(form, text, count) for form, count in forms], text
-
-
-def test_scripts_say_every_text_whole_in_chinese(page):
-    catalogue = of_all_apps("zh_Hans", "djangojs")
     for text, words in said(page, "zh-CN").items():
         form = translated(catalogue[text])[0]
         assert words == [filled(form, text, count) for count in ((1, 2, 0) if text.plural else (0,))], text
-
-
-def test_a_text_with_a_number_is_handed_over_as_a_list_of_its_forms():
-    catalogue = of_all_apps("zh_Hans", "djangojs")
-    with override("zh-hans"):
-        handed = texts._script_catalogue("zh-hans")
-    assert handed == {
-        text.singular: translated(entry) if text.plural else translated(entry)[0] for text, entry in catalogue.items()
-    }

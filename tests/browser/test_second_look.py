@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
-from django.db import connections
 
 from annotation.models import GoldLabel
 from benchmark.models import SecondLook
 from benchmark.services.doubtful_gold import doubtful_gold
 from benchmark.services.gold_kinds import labelling_of
 from tests.benchmark.doubtful_world import AT, KEY, doubtful_world
+from tests.browser.driving import apart
 
 pytestmark = [pytest.mark.browser, pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture
-def world(transactional_db, tmp_path):
-    """Made in a thread of its own, since asyncio runs nowhere beside the browser's own loop."""
-
-    def make():
-        try:
-            return doubtful_world(tmp_path)
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(make).result()
-
-
-def test_gold_stands_or_changes_by_a_digit(page, login, world, assert_accessible):
+def test_gold_stands_or_changes_by_a_digit(page, login, transactional_db, tmp_path, assert_accessible):
+    world = apart(doubtful_world, tmp_path)
     first, second, *_ = doubtful_gold(labelling_of(world.dataset)).cells
     login(page, world.esi)
     page.goto(f"{world.base}/results/gold/doubtful/")

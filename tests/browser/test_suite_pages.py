@@ -4,16 +4,15 @@ reading it, no script of any fails."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connections
 from django.db.models.functions import Length
 
 from benchmark.models import Run, RunItem
-from benchmark.services import structure
 from benchmark.suites.registry import suites
+from core import kept
 from tests.benchmark.suites_world import SuitesWorld, suites_world
+from tests.browser.driving import apart
 from tests.browser.test_every_page import BEYOND, ZOOMED
 
 pytestmark = [pytest.mark.browser, pytest.mark.dear, pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -21,16 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.dear, pytest.mark.once, pytest.ma
 
 @pytest.fixture
 def made(db, tmp_path) -> SuitesWorld:
-    """Made in a thread of its own, as that of `test_results_pages`."""
-
-    def make() -> SuitesWorld:
-        try:
-            return suites_world(tmp_path)
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(make).result()
+    return apart(suites_world, tmp_path)
 
 
 def _items(run: Run) -> Iterator[RunItem]:
@@ -75,11 +65,12 @@ def _wrong(page, address: str, assert_accessible) -> Iterator[str]:
 
 
 def test_figures_come_to_the_page_that_did_not_wait_for_them(made, login, page, monkeypatch):
-    monkeypatch.setattr(structure, "AT_ONCE", 0)
+    monkeypatch.setattr(kept, "WAIT_SECONDS", 0)
     login(page, made.world.alice)
     page.goto(f"{made.world.base}/results/structure/?cut=50")
-    page.locator("#figures .verdict").wait_for()
-    assert page.locator("#figures").count() == 1 and "computed" not in page.url
+    page.get_by_text("This is being computed").wait_for()
+    page.locator(".verdict").wait_for()
+    assert "computed" not in page.url
 
 
 def test_pages_of_results_are_those_of_the_suite(made, client):
