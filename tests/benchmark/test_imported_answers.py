@@ -92,12 +92,13 @@ def overall(run: Run):
     return report_of(run).entrants[0].groups["tiny"].parses.overall("repaired")
 
 
-def test_they_are_read_and_scored_as_the_answers_of_a_model(bring, command):
+def test_they_are_read_and_scored_as_the_answers_of_a_model(bring, cast):
     told = bring(RIGHT | {"sum-0": "I say 4"}, *MODEL)
     run = Run.objects.select_related("job").get()
     assert (told["run"], told["answers"], told["missing"]) == (run.uid, 12, [])
     make_endpoint("adder", provider="baseline", model="adder")
-    command("run_benchmark", "--suite", "tiny", "--step", "all", "--endpoint", "adder", "--wait")
+    asked = ("--project", cast.project.slug, "--suite", "tiny", "--step", "all", "--endpoint", "adder", "--wait")
+    call_command("run_benchmark", *asked, stdout=io.StringIO(), stderr=io.StringIO())  # as it is told to people
     asked = Run.objects.exclude(pk=run.pk).get()
 
     def parses(of: Run) -> dict:
