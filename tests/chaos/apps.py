@@ -6,7 +6,7 @@ class ChaosConfig(AppConfig):
     label = "chaos"
 
     def ready(self) -> None:
-        from tests.chaos.handler import Receipts
+        from tests.chaos.models import Receipts
         from workers.services.handlers import register
 
         register("chaos", Receipts())

@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LEASE = 4
 """Seconds after which a silent worker counts as lost."""
 _CONSOLE, _BROKER = "console", "redis"
+OPTIONS = "--pool threads --concurrency 2 -Q calls --without-gossip --without-mingle --loglevel WARNING"
+WORKER = ["celery", "-A", "config", "worker", *OPTIONS.split()]
 
 
 class Site:
@@ -40,12 +42,14 @@ class Site:
             "WORKER_LEASE_SECONDS": str(LEASE), "WORKER_SWEEP_SECONDS": "1", "LOG_LEVEL": "WARNING",
             "PORT": str(self.web_port), "WORKERS": "1", "THREADS": "2",
         }  # fmt: skip
-        self.commands = {f"worker{at}": _worker(at) for at in range(workers)} | {"web": ["config.web"]}
+        self.workers = [f"worker{at}" for at in range(workers)]
+        self.commands = {name: [*WORKER, "-n", f"{name}@%h"] for name in self.workers} | {"web": ["config.web"]}
         if database_url:
             self.environment["DATABASE_URL"] = database_url
         if redis:
             self.environment["REDIS_URL"] = f"redis://127.0.0.1:{redis_port}/0"
-            self.commands[_BROKER] = _redis(redis_port, folder)
+            options = f"--port {redis_port} --bind 127.0.0.1 --save".split()
+            self.commands[_BROKER] = ["redis-server", *options, "", "--dir", str(folder)]
         self.running: dict[str, subprocess.Popen | Fork] = {}
         self.kills: Counter[str] = Counter()
 
@@ -54,7 +58,7 @@ class Site:
         try:
             self._start(_CONSOLE, [sys.executable, "-m", "tests.chaos.console"], pipe=True)
             self.ask("prepare")
-            for name in sorted(self.commands, key=lambda name: name != "redis"):
+            for name in sorted(self.commands, key=lambda name: name != _BROKER):
                 self.start(name)
         except BaseException:
             self.__exit__()
@@ -66,12 +70,6 @@ class Site:
             self._end(name)
         self.forks.__exit__(None, None, None)
 
-    # --- processes ---------------------------------------------------------------------------------------------------
-
-    @property
-    def workers(self) -> list[str]:
-        return [name for name in self.commands if name.startswith("worker")]
-
     def start(self, name: str) -> None:
         if name == _BROKER:
             self._start(name, self.commands[name])
@@ -80,11 +78,10 @@ class Site:
 
     def _start(self, name: str, command: list[str], *, pipe: bool = False) -> None:
         with self._log(name).open("ab") as log:
-            self.running[name] = subprocess.Popen(
-                command, cwd=ROOT, env=self.environment, stdin=subprocess.PIPE if pipe else subprocess.DEVNULL,
-                stdout=subprocess.PIPE if pipe else log, stderr=log, text=True, start_new_session=True,
-                preexec_fn=end_with_parent,
-            )  # fmt: skip
+            ways = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE} if pipe else {"stdout": log}
+            own = {"cwd": ROOT, "env": self.environment, "preexec_fn": end_with_parent, "start_new_session": True}
+            own = {"stdin": subprocess.DEVNULL, "stderr": log, "text": True} | own | ways
+            self.running[name] = subprocess.Popen(command, **own)
 
     def _log(self, name: str) -> Path:
         return self.folder / f"{name}.log"
@@ -116,8 +113,6 @@ class Site:
         """Processes that ended by themselves."""
         return [name for name, process in self.running.items() if process.poll() is not None]
 
-    # --- what it does ------------------------------------------------------------------------------------------------
-
     def ask(self, do: str, **asked: Any) -> Any:
         """Have the console do something (tests/chaos/console.py)."""
         console = self.running[_CONSOLE]
@@ -145,15 +140,6 @@ class Site:
             except OSError:
                 time.sleep(0.2)
         return False
-
-
-def _worker(at: int) -> list[str]:
-    options = "--pool threads --concurrency 2 -Q calls --without-gossip --without-mingle --loglevel WARNING"
-    return ["celery", "-A", "config", "worker", *options.split(), "-n", f"w{at}@%h"]
-
-
-def _redis(port: int, folder: Path) -> list[str]:
-    return ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
 
 
 def free_port() -> int:

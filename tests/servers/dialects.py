@@ -26,7 +26,8 @@ class OpenAI:
     """`stop` of a completion is end, length, refusal or content-filter; `used` are prompt and answer tokens."""
 
     def completion(self, body: dict, text: str, stop: str, used: tuple[int, int]) -> dict:
-        number = next(_numbers)
+        number, told = next(_numbers), ("prompt_tokens", "completion_tokens", "total_tokens")
+        usage = dict(zip(told, (*used, sum(used)), strict=True))
         reason = {"length": "length", "content-filter": "content_filter"}.get(stop, "stop")
         said, refusal = (None, text) if stop == "refusal" else (text, None)
         message = {"role": "assistant", "content": said, "refusal": refusal}
@@ -37,13 +38,7 @@ class OpenAI:
             "created": 1_700_000_000 + number,
             "model": body.get("model", ""),
             "choices": [{"index": 0, "message": message, "finish_reason": reason, "logprobs": None}],
-            "usage": {
-                "prompt_tokens": used[0],
-                "completion_tokens": used[1],
-                "total_tokens": sum(used),
-                "prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
-                "completion_tokens_details": {"reasoning_tokens": 0},
-            },
+            "usage": usage | {"prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0}},
         }
 
     def error(self, status: int, message: str) -> dict:
@@ -73,12 +68,7 @@ class Anthropic:
             "content": [{"type": "text", "text": text}],
             "stop_reason": reasons.get(stop, "end_turn"),
             "stop_sequence": None,
-            "usage": {
-                "input_tokens": used[0],
-                "cache_creation_input_tokens": 0,
-                "cache_read_input_tokens": 0,
-                "output_tokens": used[1],
-            },
+            "usage": {"input_tokens": used[0], "cache_read_input_tokens": 0, "output_tokens": used[1]},
         }
 
     def error(self, status: int, message: str) -> dict:

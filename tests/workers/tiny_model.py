@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
-import time
 from pathlib import Path
 
 VOCABULARY, LENGTH = 512, 2048
@@ -36,19 +34,10 @@ def write_tiny_model(folder: Path) -> Path:
 
     tokenizer = _tokenizer()
     torch.manual_seed(7)
-    config = LlamaConfig(
-        vocab_size=VOCABULARY,
-        hidden_size=128,
-        intermediate_size=256,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=LENGTH,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-        tie_word_embeddings=False,
-    )
+    ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+    sizes = {"hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2, "max_position_embeddings": LENGTH}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "pad_token_id": tokenizer.pad_token_id}
+    config = LlamaConfig(vocab_size=VOCABULARY, tie_word_embeddings=False, **sizes, **heads, **ends)
     LlamaForCausalLM(config).to(torch.bfloat16).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
@@ -85,61 +74,30 @@ SCHEMA = {
     "required": ["truth", "sure", "why"],
     "additionalProperties": False,
 }
-QUESTIONS, ROUNDS = 64, 5
+QUESTIONS = 64
 
 
 def drive(folder: Path) -> dict:
-    """Ask through VllmEngine and through the bare LLM.chat in turn, each from an empty prefix cache.
-
-    `tokens_a_second` are medians over ROUNDS of output tokens; `answers` are the last round's; `odd` is what became of
-    three bodies that cannot be asked among two that can.
-    """
+    """Ask through VllmEngine: the `answers`; `odd` is what became of three bodies that cannot be asked among two."""
     from workers.providers.contract import Message, Request, Spec
     from workers.providers.vllm_engine.backend import VllmEngine, count_tokens
 
-    started = time.perf_counter()
     engine = VllmEngine(Spec("vllm-engine", str(folder), options={"enforce_eager": True, "seed": 1}))
-    loaded = time.perf_counter() - started
     rubric = Message("system", "You label what people believe. " * 20)
-    questions = [
-        Message("user", f"Row {at}: Sally believes that the marble is in the basket.{' x' * at}")
-        for at in range(QUESTIONS)
-    ]
-    bodies = [
-        engine.body(Request((rubric, question), max_tokens=120, temperature=1.0, schema=SCHEMA))
-        for question in questions
-    ]
-
-    def bare() -> int:
-        params = [engine.engine.params(body) for body in bodies]
-        outputs = engine.engine.chat([body["messages"] for body in bodies], params, use_tqdm=False)
-        return sum(len(output.outputs[0].token_ids) for output in outputs)
-
-    bare()  # the first call compiles the grammar
-    rates = {"engine": [], "bare": []}
-    for _ in range(ROUNDS):
-        answers, seconds = _timed(engine, lambda: engine.complete_many(bodies))
-        rates["engine"].append(sum(answer.usage.output for answer in answers) / seconds)
-        tokens, seconds = _timed(engine, bare)
-        rates["bare"].append(tokens / seconds)
+    rows = [f"Row {at}: Sally believes that the marble is in the basket.{' x' * at}" for at in range(QUESTIONS)]
+    requests = [Request((rubric, Message("user", row)), max_tokens=120, temperature=1.0, schema=SCHEMA) for row in rows]
+    bodies = [engine.body(request) for request in requests]
+    answers = engine.complete_many(bodies)
     first, last = bodies[0], bodies[1] | {"max_tokens": LENGTH}  # that much room is not left, and need not be
     long = [{"role": "user", "content": "x " * LENGTH}]
     odd = [first, first | {"messages": long}, first | {"schema": {"type": "nonsense"}}, first | {"messages": []}, last]
     report = {
-        "load_seconds": round(loaded, 1),
-        "tokens_a_second": {name: round(statistics.median(values)) for name, values in rates.items()},
         "prompt_tokens": [count_tokens(engine.engine.get_tokenizer(), body["messages"]) for body in bodies],
         "answers": [{"text": answer.text, "stop": answer.stop, "input": answer.usage.input} for answer in answers],
         "odd": [f"{type(problem).__name__}: {problem}" for problem in engine.complete_many(odd)],
     }
     engine.close()
     return report
-
-
-def _timed(engine, ask) -> tuple:
-    engine.engine._llm.reset_prefix_cache()
-    started = time.perf_counter()
-    return ask(), time.perf_counter() - started
 
 
 if __name__ == "__main__":
