@@ -13,7 +13,6 @@ from benchmark.models import Dataset, Run
 from benchmark.services.launches import start_run
 from benchmark.services.plans import Plan
 from benchmark.services.reports import report_of
-from benchmark.suites.opentom import data
 from benchmark.suites.registry import suite_named
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint, work_off
@@ -23,13 +22,6 @@ from tests.copies import copied
 from workers.models import Endpoint
 from workers.providers.scripted.backend import FUNCTIONS
 
-GOLD = {
-    f"{key}/{name.removesuffix('.json')}/{index}": question["answer"]
-    for name, entries in small.small().items()
-    if not name.startswith("meta")
-    for key, questions in entries.items()
-    for index, question in enumerate(questions)
-}
 PUBLISHED = [entry["narrative"] for entry in small.small()["meta_data.json"].values()]
 _STORY = re.compile(r"(\w+) and \w+ find an? .+? in (.+?)\. \w+ carries it to (.+?) while (\w+) (looks on|is out)")
 READS, REMEMBERS = "reads", "remembers"
@@ -59,7 +51,7 @@ def reads(prompt: str, task: dict) -> str:
 
 def remembers(prompt: str, task: dict) -> str:
     """The published answer where the story is as published; else a guess."""
-    return GOLD[task["key"]] if any(story in prompt for story in PUBLISHED) else task["choices"][0]
+    return small.GOLD[task["key"]] if any(story in prompt for story in PUBLISHED) else task["choices"][0]
 
 
 def _function(rule):
@@ -71,17 +63,10 @@ FUNCTIONS[READS], FUNCTIONS[REMEMBERS] = _function(reads), _function(remembers)
 
 def opentom(cast: Cast, folder: Path) -> tuple[Dataset, dict[str, Endpoint]]:
     """The small copy as a dataset, and both models."""
-    files = small.small()
+    suite = suite_named("opentom")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(data, "COUNTS", {"meta_data.json": 10, "meta_data_long.json": 2})
-        patch.setattr(data, "DIGESTS", small.digests(files))
-        dataset = import_benchmark(
-            by=None,
-            project=cast.project,
-            suite=suite_named("opentom"),
-            folder=small.write(folder / "OpenToM", files),
-            options={},
-        )[0]
+        copy = small.released(patch, folder / "OpenToM")
+        dataset, _ = import_benchmark(by=None, project=cast.project, suite=suite, folder=copy, options={})
     return dataset, {name: make_endpoint(name, model=name, options={"function": name}) for name in (READS, REMEMBERS)}
 
 

@@ -19,16 +19,13 @@ from benchmark.services.asking import question_of
 from benchmark.services.documents import document_of
 from benchmark.services.launches import start_runs
 from benchmark.services.plans import Plan, methods_of, plans_by_method
-from benchmark.suites.fantom_questions import data as fantom_data
 from benchmark.suites.fantom_questions.data import CHOICE, DISTANCE, INACCESSIBLE
-from benchmark.suites.opentom import data as opentom
 from benchmark.suites.questions import Question, Sample
 from benchmark.suites.registry import suite_named
 from benchmark.suites.tombench import data as tombench
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.rule_server import answering
 from tests.benchmark.settled import make_endpoint, work_off
-from tests.benchmark.suites.fantom import conftest as fantom_copy
 from tests.benchmark.suites.opentom import small
 from tests.benchmark.suites.percept_fantom import own as percept_fantom_copy
 from tests.benchmark.suites.percept_tomi import own as percept_tomi_copy
@@ -38,7 +35,6 @@ from workers.providers.contract import Request
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 ORACLE, OMNISCIENT, RANDOM = "oracle", "omniscient", "random"
 UNREADABLE = "?"
-TRUTHS = small.truths()
 
 
 @dataclass(frozen=True)
@@ -53,34 +49,22 @@ class Small:
 
 
 def _opentom(patch: pytest.MonkeyPatch, folder: Path) -> Path:
-    files = small.small()
-    patch.setattr(opentom, "COUNTS", {"meta_data.json": 10, "meta_data_long.json": 2})
-    patch.setattr(opentom, "DIGESTS", small.digests(files))
-    return small.write(folder / "OpenToM", files)
-
-
-def _fantom(patch: pytest.MonkeyPatch, folder: Path) -> Path:
-    patch.setattr(fantom_data, "COUNTS", fantom_copy.COUNTS)
-    (folder / "fantom_v1.json").write_text(json.dumps(fantom_copy.records()))
-    return folder
+    return small.released(patch, folder / "OpenToM")
 
 
 def _percept_tomi(patch: pytest.MonkeyPatch, folder: Path) -> Path:
-    percept_tomi_copy.released(patch, percept_tomi_copy.write(folder))
-    return folder
+    return percept_tomi_copy.released(patch, percept_tomi_copy.write(folder))
 
 
 def _percept_fantom(patch: pytest.MonkeyPatch, folder: Path) -> Path:
-    percept_fantom_copy.released(patch, percept_fantom_copy.write(folder))
-    return folder
+    return percept_fantom_copy.released(patch, percept_fantom_copy.write(folder))
 
 
 def _tombench(patch: pytest.MonkeyPatch, folder: Path) -> Path:
     ability = {"能力\nABILITY": "Belief: Identity false beliefs"}
     patch.setattr(tombench, "FILES", {"First Task": (1, 1, 0), "Second Task": (1, 1, 0)})
-    for name, record in (
-        ("First Task", tombench_copy.record()), ("Second Task", tombench_copy.record(**ability, STORY="Bo hides it.", 故事="他藏")),  # noqa: E501
-    ):  # fmt: skip
+    second = tombench_copy.record(**ability, STORY="Bo hides it.", 故事="他藏")
+    for name, record in (("First Task", tombench_copy.record()), ("Second Task", second)):
         (folder / f"{name}.jsonl").write_bytes(json.dumps(record).encode() + b"\n")
     (folder / "LICENSE").write_text("Use it well.")
     return folder
@@ -110,12 +94,12 @@ def _other_letter(question: Question) -> str | None:
 
 def _true_of_the_world(question: Question) -> str | None:
     key = question.sample.key
-    return TRUTHS[key] if TRUTHS[key] != suite_named("opentom").expected(question) else None
+    return small.TRUTHS[key] if small.TRUTHS[key] != suite_named("opentom").expected(question) else None
 
 
 COPIES = {
     "opentom": Small(_opentom, _true_of_the_world, 8),
-    "fantom": Small(_fantom, _other_belief, 6),
+    "fantom": Small(_percept_fantom, _other_belief, 6),
     "percept-tomi": Small(_percept_tomi, _place_of_the_thing, 4),
     "percept-fantom": Small(_percept_fantom, _other_belief, 6, {"precursors": False}),
     "tombench": Small(_tombench, _other_letter, 4),

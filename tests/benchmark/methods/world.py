@@ -12,16 +12,14 @@ from benchmark.services.launches import start_runs
 from benchmark.services.plans import Plan, plans_by_method
 from benchmark.services.reports import reports_of
 from tests.benchmark.controls import world as controls
-from tests.benchmark.controls.world import GOLD
 from tests.benchmark.settled import make_endpoint, work_off
-from tests.benchmark.suites.opentom.small import truths
+from tests.benchmark.suites.opentom.small import GOLD, TRUTHS
 from tests.cast import Cast, new_cast
 from tests.copies import copied
 from workers.models import Endpoint
 from workers.providers.scripted.backend import FUNCTIONS
 
 STEADY, THINKS = "steady", "thinks"
-TRUTHS = truths()
 QUESTIONS = 5 * 23
 METHODS = ("plain", "cot", "s2a")
 

@@ -2,60 +2,40 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from benchmark.suites.lettered import order_in, order_of, order_of_appearance
+from tests.benchmark.suites.phrasings import each
 
 OPTIONS = ["A. In the box", "B. In the box under the bed", "C: In the bag.", "“Nowhere”"]
 SHOWN = ["In the bag.", "In the box under the bed", "In the box", '"Nowhere"']
 ORDER = (2, 1, 0, 3)
 CHINESE = ["A.抽屉", "B. 盒子", "C: 书包", "D. 花瓶"]
+LABELS = each(
+    '{})  ‖ {}.  ‖ ({})  ‖ {}:  ‖ [{}]  ‖ **{}.**  ‖ **{})**  ‖ Option {}:  ‖ - {}.  ‖ {} -  ‖ {}.\t ‖ {}） ‖ "{}": '
+)
 
 
 def test_letters_before_options_tell_their_order():
-    for joint in ["\n", "\n\n", "  ", " \r\n"]:
-        for label in [
-            *(
-                "{}) ",
-                "{}. ",
-                "({}) ",
-                "{}: ",
-                "[{}] ",
-                "**{}.** ",
-                "**{})** ",
-                "Option {}: ",
-                "- {}. ",
-                "{} - ",
-                "{}.\t",
-            ),
-            *("{}）", '"{}": '),
-        ]:
-            for letters in ("ABCD", "abcd"):
-                shown = joint.join(label.format(letter) + text for letter, text in zip(letters, SHOWN, strict=True))
-                for prompt in (
-                    shown,
-                    f"Ines looks in the box. Where?\n{shown}\nAnswer A, B, C or D.",
-                    f"{shown}\n\nA story.",
-                ):
-                    assert order_in(prompt, OPTIONS) == ORDER, prompt
-
-
-def test_other_spellings_and_other_questions_leave_the_order():
+    for joint, label, letters in product(["\n", "\n\n", "  ", " \r\n"], LABELS, ("ABCD", "abcd")):
+        shown = joint.join(label.format(letter) + text for letter, text in zip(letters, SHOWN, strict=True))
+        asked = f"Ines looks in the box. Where?\n{shown}\nAnswer A, B, C or D."
+        for prompt in (shown, asked, f"{shown}\n\nA story."):
+            assert order_in(prompt, OPTIONS) == ORDER, prompt
     for prompt in [
         "A) D. In the bag\nB) A. In the box under the bed\nC) C. In the box\nD) B. Nowhere",
         "A) IN THE BAG\nB) In the  box\u00a0under the bed\nC) In the box!\nD) 'Nowhere'",
         '{"A": "In the bag.", "B": "In the box under the bed", "C": "In the box", "D": "\\"Nowhere\\""}',
         "Example:\nA) Yes\nB) No\nAnswer: A\n\nA) In the bag\nB) In the box under the bed\nC) In the box\nD) Nowhere",
     ]:
-        assert order_in(prompt, OPTIONS) == ORDER
-
-
-def test_chinese_options_are_found():
-    for prompt, order in [
-        ("A. 书包\nB. 盒子\nC、抽屉\nD：花\n瓶\n请回答", ORDER),
-        ("A．书包 B．盒子 C．抽屉 D．花瓶。请选择", ORDER),
-        ("选项A：书包\n选项B：盒子\n选项C：抽屉\n选项D：花瓶", ORDER),
-        ("（A）书包（B）盒子（C）抽屉（D）花瓶", ORDER),
+        assert order_in(prompt, OPTIONS) == ORDER, "other spellings and other questions leave the order"
+    for prompt in [
+        "A. 书包\nB. 盒子\nC、抽屉\nD：花\n瓶\n请回答",
+        "A．书包 B．盒子 C．抽屉 D．花瓶。请选择",
+        "选项A：书包\n选项B：盒子\n选项C：抽屉\n选项D：花瓶",
+        "（A）书包（B）盒子（C）抽屉（D）花瓶",
     ]:
-        assert order_in(prompt, CHINESE) == order
+        assert order_in(prompt, CHINESE) == ORDER
 
 
 def test_an_order_that_is_not_told_is_none():

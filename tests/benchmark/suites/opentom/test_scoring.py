@@ -12,6 +12,9 @@ from benchmark.suites.opentom.data import load, named_questions
 from benchmark.suites.opentom.parsing import OUTSIDE
 from tests.benchmark.suites.phrasings import OTHER_WORDS, REFUSALS, in_turn
 
+REASONED = "Una moved it, so no. Is it there, yes or no?\nTherefore, the answer is {0}."
+"""An answer by chain of thought whose reasoning has other labels in it."""
+
 
 def command(folder, answers, **options) -> str:
     file = folder.parent / "answers.json"
@@ -21,19 +24,31 @@ def command(folder, answers, **options) -> str:
     return out.getvalue()
 
 
+def scored(folder, answers, **options) -> dict:
+    return json.loads(command(folder, answers, json=True, **options))
+
+
 def gold(folder, part: str) -> dict[str, str]:
     return {name: sample.gold["answer"] for name, sample in named_questions(load(folder).samples, part).items()}
 
 
-def test_gold_answers_are_all_right_in_the_repaired_reading(copy_of):
+def test_right_answers_refusals_and_other_answers_by_part(copy_of):
     folder = copy_of()
     for part, places in (("coarse", 20), ("fine", 40)):
-        repaired = json.loads(command(folder, gold(folder, part), part=part, json=True))["repaired"]["metrics"]
-        genres = {name: metrics for name, metrics in repaired.items() if not name.startswith(("Multi", "Att"))}
-        assert [metrics["answers"] for metrics in genres.values()] == [places, 20]
+        answers = gold(folder, part)
+        repaired = scored(folder, answers, part=part)["repaired"]["metrics"]
+        genres = [metrics["answers"] for name, metrics in repaired.items() if not name.startswith(("Multi", "Att"))]
+        assert genres == [places, 20]
         for name, metrics in repaired.items():
             assert metrics["accuracy"]["value"] == metrics["f1"]["value"] == 1.0 and metrics["unreadable"] == 0
             assert ("f1_mean_of_kinds" in metrics) == name.startswith("Multi-hop")
+        for texts, accuracy, unreadable in ((REFUSALS, None, True), (OTHER_WORDS, 0.0, False)):
+            given = dict(zip(answers, in_turn(texts, len(answers)), strict=True))
+            repaired = scored(folder, given, part=part)["repaired"]
+            for metrics in repaired["metrics"].values():
+                assert (metrics["accuracy"]["value"], metrics["f1"]["value"]) == (accuracy, accuracy), metrics
+                assert metrics["unreadable"] == (metrics["answers"] if unreadable else 0)
+            assert {*repaired["answers"].values()} == {None if unreadable else OUTSIDE}
 
 
 def test_repaired_figures_leave_out_what_cannot_be_read_and_say_how_much(copy_of):
@@ -44,60 +59,36 @@ def test_repaired_figures_leave_out_what_cannot_be_read_and_say_how_much(copy_of
         answers[name] = {"No": "Yes", "Yes": "No"}[answers[name]]
     for name in first[5:]:
         answers[name] = "He knows."
-    scored = json.loads(command(folder, answers, json=True))["repaired"]
-    found = scored["metrics"]["Coarse location, first order"]
+    repaired = scored(folder, answers)["repaired"]
+    found = repaired["metrics"]["Coarse location, first order"]
     # ten of the mover's questions are wrong or unreadable, all ten of the observer's are right
     assert (found["answers"], found["unreadable"], found["accuracy"]["n"], found["f1"]["n"]) == (20, 5, 15, 15)
     assert found["accuracy"]["value"] == pytest.approx(10 / 15)
     assert found["accuracy"]["low"] < 10 / 15 < found["accuracy"]["high"]
-    assert [scored["answers"][name] for name in first[5:]] == [None] * 5
-    assert scored["answers"].keys() == answers.keys()
+    assert [repaired["answers"][name] for name in first[5:]] == [None] * 5
+    assert repaired["answers"].keys() == answers.keys()
 
 
-REASONED = "Una moved it, so no. Is it there, yes or no?\nTherefore, the answer is {0}."
-"""An answer by chain of thought whose reasoning has other labels in it."""
-
-
-def test_answers_by_chain_of_thought_are_read_after_their_reasoning(copy_of):
+def test_answers_by_chain_of_thought_are_read_after_their_reasoning(copy_of, tmp_path):
     folder = copy_of()
     answers = {name: REASONED.format(text) for name, text in gold(folder, "coarse").items()}
-    scored = json.loads(command(folder, answers, cot=True, json=True))
-    for metrics in scored["repaired"]["metrics"].values():
+    after = scored(folder, answers, cot=True)
+    for metrics in after["repaired"]["metrics"].values():
         assert (metrics["accuracy"]["value"], metrics["unreadable"]) == (1.0, 0)
-    printed = scored["official"]["metrics"]["fixed/all"]["printed"]
+    printed = after["official"]["metrics"]["fixed/all"]["printed"]
     assert {metrics["f1_mean"] for metrics in printed.values()} == {1.0}
-    whole = json.loads(command(folder, answers, json=True))
-    assert whole["official"]["answers"] != scored["official"]["answers"]
+    whole = scored(folder, answers)
+    assert whole["official"]["answers"] != after["official"]["answers"]
     assert whole["repaired"]["metrics"]["Coarse location, first order"]["unreadable"] == 20
-
-
-def test_the_flag_is_of_opentom_alone(copy_of, tmp_path):
     with pytest.raises(CommandError, match="tombench has no option --cot"):
         call_command("score_outputs", "tombench", data=tmp_path, answers=tmp_path, cot=True)
 
 
-def test_refusals_have_no_accuracy_and_other_answers_are_wrong(copy_of):
+def test_people_read_both_readings_and_what_is_no_answer_is_refused(copy_of):
     folder = copy_of()
-    for part in ("coarse", "fine"):
-        names = list(gold(folder, part))
-        for texts, accuracy, unreadable in ((REFUSALS, None, True), (OTHER_WORDS, 0.0, False)):
-            answers = dict(zip(names, in_turn(texts, len(names)), strict=True))
-            repaired = json.loads(command(folder, answers, part=part, json=True))["repaired"]
-            for metrics in repaired["metrics"].values():
-                assert (metrics["accuracy"]["value"], metrics["f1"]["value"]) == (accuracy, accuracy), metrics
-                assert metrics["unreadable"] == (metrics["answers"] if unreadable else 0)
-            assert {*repaired["answers"].values()} == {None if unreadable else OUTSIDE}
-
-
-def test_people_read_both_readings(copy_of):
-    folder = copy_of()
-    printed = command(folder, gold(folder, "coarse"))
-    lines = [line.split() for line in printed.splitlines()]
+    lines = [line.split() for line in command(folder, gold(folder, "coarse")).splitlines()]
     assert ["official", "fixed/all,", "printed,", "attitude,", "f1_mean", "1.000000"] in lines
     assert ["repaired", "Attitude,", "f1,", "value", "1.000000"] in lines
-
-
-def test_what_is_no_answer_is_refused(copy_of):
     for answers, options, told in (
         ({"batch-1/00000000/99": "No"}, {}, "which is not a question of OpenToM's coarse part"),
         ({"batch-6/00000000/0": "No"}, {"part": "fine"}, "which is not a question of OpenToM's fine part"),
@@ -105,4 +96,4 @@ def test_what_is_no_answer_is_refused(copy_of):
         ([], {}, "holds no answers"),
     ):
         with pytest.raises(CommandError, match=told):
-            command(copy_of(), answers, **options)
+            command(folder, answers, **options)

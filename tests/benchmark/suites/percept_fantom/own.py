@@ -65,11 +65,12 @@ def _csv(path: Path, columns: tuple[str, ...], made: Iterable[dict[str, Any]]) -
         writer.writerows(made)
 
 
-def released(patch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Take the copy of a folder for the released one."""
+def released(patch: pytest.MonkeyPatch, folder: Path) -> Path:
+    """Take the copy of a folder for the released one, and return the folder."""
     patch.setattr(questions, "COUNTS", fantom.COUNTS)
     patch.setattr(data, "COUNTS", dict(zip(data.COUNTS, (3, 2, 2), strict=True)))
     patch.setattr(data, "PARTS", 3)
     patch.setattr(data, "UTTERANCES", 11)
     raw = (folder / data.FILE).read_bytes().replace(b"\r\n", b"\n")
     patch.setattr(data, "DIGEST", hashlib.sha256(raw).hexdigest())
+    return folder

@@ -70,7 +70,8 @@ def write(folder: Path, made: list[dict[str, Any]] | None = None, columns: tuple
     return folder
 
 
-def released(patch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Take the copy of a folder for the released one."""
+def released(patch: pytest.MonkeyPatch, folder: Path) -> Path:
+    """Take the copy of a folder for the released one, and return the folder."""
     patch.setattr(data, "ROWS_OF_EACH", 2)
     patch.setattr(data, "DIGEST", hashlib.sha256((folder / data.FILE).read_bytes().replace(b"\r\n", b"\n")).hexdigest())
+    return folder

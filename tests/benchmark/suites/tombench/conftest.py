@@ -44,40 +44,32 @@ def tries(vector_items) -> dict[str, dict[str, OfferedOptions]]:
     return shown
 
 
+TEXTS = {
+    "en": ("Ines hides the key in the box.", "Where is the key?", ["A. Drawer", "B.Box", "Bag", "D: Vase"]),
+    "zh": ("伊内斯把钥匙藏在盒子里。", "钥匙在哪里？", ["A.抽屉", "B. 盒子"]),
+}
+"""A question in our own words."""
+
+
 def question(language: str = "en", **content: Any) -> Sample:
-    """A question in our own words."""
-    texts = {
-        "en": ("Ines hides the key in the box.", "Where is the key?", ["A. Drawer", "B.Box", "Bag", "D: Vase"]),
-        "zh": ("伊内斯把钥匙藏在盒子里。", "钥匙在哪里？", ["A.抽屉", "B. 盒子"]),
-    }[language]
-    held = dict(zip(("story", "question", "options"), texts, strict=True)) | content
+    held = dict(zip(("story", "question", "options"), TEXTS[language], strict=True)) | content
     gold = {"answer": "B", "cell": "B", "ability": "Belief: Location false beliefs"}
     return Sample(f"second-task:1:{language}", "second-task:1", held, gold, category="Second Task", split=language)
 
 
 def record(**changed: object) -> dict[str, object]:
-    """One line of a file, in our own words."""
-    texts = {
-        "能力\nABILITY": "Belief: Location false beliefs",
-        "序号\nINDEX": 1,
-        "故事": "伊内斯把钥匙藏在盒子里。",
-        "问题": "钥匙在哪里？",
-        "STORY": "Ines hides the key in the box.",
-        "QUESTION": "Where is the key?",
-        "答案\nANSWER": "B",
-    }
+    """One line of a file."""
+    texts = dict(zip(("STORY", "QUESTION", "故事", "问题"), (*TEXTS["en"][:2], *TEXTS["zh"][:2]), strict=True))
     options = {"选项": ("A.抽屉", "B. 盒子", "C: 书包", "D. 花瓶"), "OPTION-": ("Drawer", "B. Box", "Bag", "Vase")}
-    lettered = {
-        prefix + letter: text for prefix, held in options.items() for letter, text in zip("ABCD", held, strict=True)
-    }
-    return texts | lettered | changed
+    lettered = {prefix + "ABCD"[at]: text for prefix, held in options.items() for at, text in enumerate(held)}
+    gold = {"能力\nABILITY": "Belief: Location false beliefs", "序号\nINDEX": 1, "答案\nANSWER": "B"}
+    return texts | lettered | gold | changed
 
 
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """Writes a folder of two files, the second of them with the given lines, that counts as ToMBench."""
-    counts = {"First Task": (1, 1, 0), "Second Task": (2, 1, 1)}
-    monkeypatch.setattr(data, "FILES", counts)
+    monkeypatch.setattr(data, "FILES", {"First Task": (1, 1, 0), "Second Task": (2, 1, 1)})
 
     def write(*lines: object) -> Path:
         texts = [line if isinstance(line, bytes) else json.dumps(line, ensure_ascii=False).encode() for line in lines]

@@ -1,27 +1,31 @@
+"""Copies that are read, those that are refused with file and line, and the order in which options are shown."""
+
 from __future__ import annotations
 
 import shutil
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmark.suites.copies import BadImport
-from benchmark.suites.tombench.data import FILES, load, options_of, samples_of
+from benchmark.suites.tombench.data import FILES, clean_option, load, options_of, samples_of, seeded_order, show
 from tests.benchmark.suites.tombench.conftest import record
-from tests.benchmark.suites.tombench.released import clean_option_officially
 
 NAN = float("nan")
 TWO = {"选项C": NAN, "选项D": NAN, "OPTION-C": NAN, "OPTION-D": NAN}
 
 
-def sentence_of(folder):
+def refusal(folder, read=load):
     with pytest.raises(BadImport) as caught:
-        load(folder)
+        read(folder)
     return str(caught.value)
 
 
 def test_an_item_in_both_languages(small):
-    copy = load(small(record(), record(**TWO)))
+    folder = small(record(), record(**TWO))
+    copy = load(folder)
     assert [sample.key for sample in copy.samples] == [
         f"{name}-task:{line}:{language}"
         for name, line in (("first", 1), ("second", 1), ("second", 2))
@@ -36,15 +40,17 @@ def test_an_item_in_both_languages(small):
     assert {sample.cluster for sample in copy.samples[2:]} == {"second-task:1"}
     assert copy.samples[0].cluster == "first-task:1"  # the same text in another file is another story
     assert copy.licence == "Use it well."
+    path = folder / "Second Task.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert load(folder).samples == copy.samples, "a byte order mark and line ends of Windows are no change"
 
 
 def test_odd_cells_are_read(small):
     def second(**changed):
         return load(small(record(**changed), record(**TWO))).samples[2]
 
-    cell = second(**{"答案\nANSWER": "A. "})
+    cell, ability = second(**{"答案\nANSWER": "A. "}), second(**{"能力\nABILITY": "Desire "})
     assert (cell.gold["cell"], cell.gold["answer"]) == ("A. ", "A")
-    ability = second(**{"能力\nABILITY": "Desire "})
     assert (ability.gold["ability"], ability.content["ability"]) == ("Desire ", "Desire")
     # the Chinese options decide how many there are
     copy = load(small(record(), record(**{"选项C": NAN, "选项D": NAN})))
@@ -52,30 +58,32 @@ def test_odd_cells_are_read(small):
     assert options == [["Drawer", "B. Box"], ["A.抽屉", "B. 盒子"]]
 
 
-def test_a_byte_order_mark_and_windows_line_ends(small):
-    folder = small(record(), record(**TWO))
-    path, samples = folder / "Second Task.jsonl", load(folder).samples
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    assert load(folder).samples == samples
-
-
 def test_files_that_are_missing_or_cannot_be_read(small):
     for name in ("First Task.jsonl", "Second Task.jsonl", "LICENSE"):
         folder = small(record(), record(**TWO))
         (folder / name).unlink()
-        assert sentence_of(folder).startswith(f"{name} is missing in {folder}; expected the")
-    folder = small(record(), record(**TWO))
+        assert refusal(folder).startswith(f"{name} is missing in {folder}; expected the")
     for raw, sentence in ((b" \n", "LICENSE is empty;"), (b"\xff", "LICENSE, line 1: byte 0 is not UTF-8;")):
         (folder / "LICENSE").write_bytes(raw)
-        assert sentence_of(folder).startswith(sentence)
+        assert refusal(folder).startswith(sentence)
     (folder / "First Task.jsonl").unlink()
     (folder / "First Task.jsonl").mkdir()
-    assert sentence_of(folder).startswith("First Task.jsonl cannot be read (")
+    assert refusal(folder).startswith("First Task.jsonl cannot be read (")
     (folder / "Third Task.jsonl").write_text("{}\n")
-    assert sentence_of(folder) == f"Third Task.jsonl in {folder} is not a file of ToMBench."
+    assert refusal(folder) == f"Third Task.jsonl in {folder} is not a file of ToMBench."
 
 
-def test_a_wrong_count(small):
+ITEM = "expected an object with 能力 ABILITY, 答案 ANSWER."
+ENGLISH = "expected an object with STORY, QUESTION, OPTION-A, OPTION-B, OPTION-C, OPTION-D."
+NO_TEXT = "expected a text that is not empty."
+ALONE = "is missing; expected both or neither."
+
+
+def without(field):
+    return {name: text for name, text in record().items() if name != field}
+
+
+def test_a_count_or_a_line_that_is_wrong(small):
     for lines, sentence in (
         ([record()], "the number of items is 1; expected 2."),
         ([record()] * 3, "the number of items is 3; expected 2."),
@@ -83,49 +91,36 @@ def test_a_wrong_count(small):
         ([record(), record(STORY="Another.", **TWO)], "the number of distinct English stories is 2; expected 1."),
         ([record(), record()], "the number of items with two options is 0; expected 1."),
     ):
-        assert sentence_of(small(*lines)) == f"Second Task.jsonl: {sentence}"
-
-
-ITEM = "expected an object with 能力 ABILITY, 答案 ANSWER."
-ENGLISH = "expected an object with STORY, QUESTION, OPTION-A, OPTION-B, OPTION-C, OPTION-D."
-
-
-def without(field):
-    return {name: text for name, text in record().items() if name != field}
-
-
-WRONG = (
-    (b'{"STORY": "cut off', "column 11: it is not JSON (Unterminated string starting at); expected one JSON value."),
-    (b"", "column 1: it is not JSON (Expecting value); expected one JSON value."),
-    (b'{"STORY": "\xff"}', "Byte 11 is not UTF-8; expected JSON in UTF-8."),
-    (b"[]", f"it is a list; {ITEM}"),
-    (b"NaN", f"it is nan; {ITEM}"),
-    (b"[" * 100_000, "The JSON is nested too deeply; expected at most 50 levels."),
-    (b'{"n": ' + b"9" * 5000 + b"}", "It holds a number of too many digits; expected one JSON value."),
-    (b'{"STORY": "a", "STORY": "b"}', "The field 'STORY' occurs twice in one object; expected it once."),
-    (b'{"STORY": Infinity}', "It holds Infinity; expected a JSON value."),
-    (without("STORY"), f"the field STORY is missing; {ENGLISH}"),
-    (without("问题"), "the field 问题 is missing; expected an object with 故事, 问题, 选项A, 选项B, 选项C, 选项D."),
-    (without("OPTION-D"), f"the field OPTION-D is missing; {ENGLISH}"),
-    (without("能力\nABILITY"), f"the field 能力 ABILITY is missing; {ITEM}"),
-    (record(STORY=NAN), "STORY: it is nan; expected a text that is not empty."),
-    (record(QUESTION="  "), "QUESTION: it is '  '; expected a text that is not empty."),
-    (record(**{"OPTION-B": 3}), "OPTION-B: it is 3; expected a text that is not empty."),
-    (record(**{"选项B": "B. "}), "选项B holds a letter without a text."),
-    (record(**{"选项B": NAN}), "选项B is missing; expected 4 options."),
-    (record(**TWO | {"OPTION-A": NAN}), "OPTION-A is missing; expected 2 options."),
-    (record(**{"OPTION-C": NAN, "OPTION-D": NAN}), "OPTION-C is missing; expected 4 options."),
-    (record(**{"选项D": NAN}), "only one of 选项C and 选项D is missing; expected both or neither."),
-    (record(**TWO | {"OPTION-D": "Vase"}), "only one of OPTION-C and OPTION-D is missing; expected both or neither."),
-    (record(**{"答案\nANSWER": "E"}), "the answer is 'E'; expected a letter from A to D."),
-    (record(**{"答案\nANSWER": "AB"}), "the answer is 'AB'; expected a letter from A to D."),
-    (record(**TWO | {"答案\nANSWER": "C"}), "the answer is 'C'; expected a letter from A to B."),
-)
-
-
-def test_a_line_that_is_wrong(small):
-    for line, sentence in WRONG:
-        told = sentence_of(small(record(), line))
+        assert refusal(small(*lines)) == f"Second Task.jsonl: {sentence}"
+    not_json = "it is not JSON ({}); expected one JSON value."
+    for line, sentence in (
+        (b'{"STORY": "cut off', f"column 11: {not_json.format('Unterminated string starting at')}"),
+        (b"", f"column 1: {not_json.format('Expecting value')}"),
+        (b'{"STORY": "\xff"}', "Byte 11 is not UTF-8; expected JSON in UTF-8."),
+        (b"[]", f"it is a list; {ITEM}"),
+        (b"NaN", f"it is nan; {ITEM}"),
+        (b"[" * 100_000, "The JSON is nested too deeply; expected at most 50 levels."),
+        (b'{"n": ' + b"9" * 5000 + b"}", "It holds a number of too many digits; expected one JSON value."),
+        (b'{"STORY": "a", "STORY": "b"}', "The field 'STORY' occurs twice in one object; expected it once."),
+        (b'{"STORY": Infinity}', "It holds Infinity; expected a JSON value."),
+        (without("STORY"), f"the field STORY is missing; {ENGLISH}"),
+        (without("问题"), "the field 问题 is missing; expected an object with 故事, 问题, 选项A, 选项B, 选项C, 选项D."),
+        (without("OPTION-D"), f"the field OPTION-D is missing; {ENGLISH}"),
+        (without("能力\nABILITY"), f"the field 能力 ABILITY is missing; {ITEM}"),
+        (record(STORY=NAN), f"STORY: it is nan; {NO_TEXT}"),
+        (record(QUESTION="  "), f"QUESTION: it is '  '; {NO_TEXT}"),
+        (record(**{"OPTION-B": 3}), f"OPTION-B: it is 3; {NO_TEXT}"),
+        (record(**{"选项B": "B. "}), "选项B holds a letter without a text."),
+        (record(**{"选项B": NAN}), "选项B is missing; expected 4 options."),
+        (record(**TWO | {"OPTION-A": NAN}), "OPTION-A is missing; expected 2 options."),
+        (record(**{"OPTION-C": NAN, "OPTION-D": NAN}), "OPTION-C is missing; expected 4 options."),
+        (record(**{"选项D": NAN}), f"only one of 选项C and 选项D {ALONE}"),
+        (record(**TWO | {"OPTION-D": "Vase"}), f"only one of OPTION-C and OPTION-D {ALONE}"),
+        (record(**{"答案\nANSWER": "E"}), "the answer is 'E'; expected a letter from A to D."),
+        (record(**{"答案\nANSWER": "AB"}), "the answer is 'AB'; expected a letter from A to D."),
+        (record(**TWO | {"答案\nANSWER": "C"}), "the answer is 'C'; expected a letter from A to B."),
+    ):
+        told = refusal(small(record(), line))
         assert told.removeprefix("Second Task.jsonl, line 2").lstrip(",: ") == sentence
 
 
@@ -140,23 +135,17 @@ def test_a_changed_copy_is_refused_with_file_and_line(shared, tmp_path):
     at = next(at for at, line in enumerate(lines) if b'ANSWER": "A"' in line)
     lines[at] = lines[at].replace(b'ANSWER": "A"', b'ANSWER": "B"')
     path.write_bytes(b"\n".join(lines))
-    said = sentence_of(folder)
-    assert said.startswith(
-        f"Hinting Task Test.jsonl, line {at + 1}: it is not as released; the SHA-256 of the file begins"
-    )
+    changed = "it is not as released; the SHA-256 of the file begins"
+    assert refusal(folder).startswith(f"Hinting Task Test.jsonl, line {at + 1}: {changed}")
     path.write_bytes(b"\xef\xbb\xbf" + whole.replace(b"\n", b"\r\n"))
     assert len(load(folder).samples) == 2 * 2860
-
-
-def test_a_letter_of_a_story_is_refused_by_its_line_too(shared):
-    """A changed story is one more of them: its count alone would not say where."""
+    # a changed story is one more of them: its count alone would not say where
     lines = (shared / "data" / "ToMBench" / "Ambiguous Story Task.jsonl").read_bytes().splitlines()
     lines[6] = lines[6].replace(b'"STORY": "', b'"STORY": "x', 1)
-    with pytest.raises(BadImport) as refused:
-        list(samples_of("Ambiguous Story Task", b"\n".join(lines)))
-    counted, line = str(refused.value).split(". Ambiguous Story Task.jsonl, ")
+    said = refusal("Ambiguous Story Task", lambda name: list(samples_of(name, b"\n".join(lines))))
+    counted, line = said.split(". Ambiguous Story Task.jsonl, ")
     assert counted == "Ambiguous Story Task.jsonl: the number of distinct English stories is 102; expected 101"
-    assert line.startswith("line 7: it is not as released; the SHA-256 of the file begins with ")
+    assert line.startswith(f"line 7: {changed} with ")
 
 
 def test_the_whole_of_tombench(tombench):
@@ -166,29 +155,60 @@ def test_the_whole_of_tombench(tombench):
     assert len({sample.cluster for sample in samples}) == 1383 and tombench.licence.startswith("MIT License")
     assert Counter(len(sample.content["options"]) for sample in samples) == {4: 2 * 2376, 2: 2 * 484}
     assert all(sample.gold["answer"] in "ABCD"[: len(sample.content["options"])] for sample in samples)
-    assert [sample.key for sample in samples if sample.gold["answer"] != sample.gold["cell"]] == [
-        "knowledge-attention-links:11:en",
-        "knowledge-attention-links:11:zh",
-    ]
+    odd = [sample.key for sample in samples if sample.gold["answer"] != sample.gold["cell"]]
+    assert odd == ["knowledge-attention-links:11:en", "knowledge-attention-links:11:zh"]
     assert sum(sample.content["ability"] != sample.gold["ability"] for sample in samples) == 2
-
-
-def test_clusters_are_english_texts(tombench):
+    # clusters are English texts
     texts, clusters = {}, {"en": [], "zh": []}
-    for sample in tombench.samples:
+    for sample in samples:
         clusters[sample.split].append(sample.cluster)
         if sample.split == "en":
             texts.setdefault((sample.category, sample.content["story"]), set()).add(sample.cluster)
     assert {len(of_text) for of_text in texts.values()} == {1} and clusters["en"] == clusters["zh"]
 
 
-def test_real_options_lose_their_letters(tombench):
+def test_options_lose_their_letters(tombench):
+    for text, letter, cleaned in [
+        ("A. Tote bag", "A", "Tote bag"),
+        ("A.是", "A", "是"),
+        (" B. 羞愧", "B", "羞愧"),
+        ("A: 有", "A", "有"),
+        ("A.  有 ", "A", "有"),
+        ("B. 有", "A", "B. 有"),
+        ("Ask about attraction C. Then go.", "C", "Ask about attraction C. Then go."),
+        ("Because he is tired", "B", "Because he is tired"),
+        ("A.他没有去学校\n。", "A", "他没有去学校。"),
+        ("A. Go\r\n home", "A", "Go home"),
+        ("A.I. decides", "A", "A.I. decides"),
+    ]:
+        assert clean_option(text, letter) == cleaned
     visible, doubled = 0, []
     for sample in tombench.samples:
         options = options_of(sample)
         for letter, text, raw in zip("ABCD", options, sample.content["options"], strict=False):
             assert text and not text.startswith((f"{letter}.", f"{letter}:"))
-            visible += clean_option_officially(raw, letter).startswith(f"{letter}.")
+            visible += raw.replace(f"{letter}. ", "").startswith(f"{letter}.")  # as the released code cleans it
         doubled += [sample.key] if len(set(options)) < len(options) else []
     assert doubled == ["unexpected-outcome-test:166:en", "unexpected-outcome-test:168:en"]
     assert visible == 752  # `A.是`: with the official cleaning the original letter can be seen
+
+
+@given(st.integers(0, 2**31 - 1), st.text(), st.integers(0, 9), st.sampled_from([2, 4]))
+def test_an_order_is_a_permutation_that_depends_on_its_arguments_alone(seed, key, attempt, count):
+    order = seeded_order(seed, key, attempt, count)
+    assert sorted(order) == list(range(count)) and order == seeded_order(seed, key, attempt, count)
+    options = ("w", "x", "y", "z")[:count]
+    shown = show(options, order)
+    for letter, text in zip(shown.letters, shown.texts, strict=True):
+        assert options["ABCD".index(shown.original_of[letter])] == text, "every letter leads back to the option shown"
+
+
+def test_seed_item_and_try_each_change_the_order_and_one_of_other_options_is_refused():
+    keys = [f"item {at}" for at in range(40)]
+    first = [seeded_order(1, key, 0, 4) for key in keys]
+    assert first != [seeded_order(2, key, 0, 4) for key in keys]
+    assert first != [seeded_order(1, key, 1, 4) for key in keys]
+    assert len(set(first)) > 10
+    for order in [(0,), (0, 0), (0, 1, 2), (1, 2)]:
+        with pytest.raises(ValueError, match="does not fit 2 options"):
+            show(("Yes", "No"), order)

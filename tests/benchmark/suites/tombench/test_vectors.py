@@ -1,10 +1,17 @@
-"""All figures of the official vectors, in both languages and for all their models."""
+"""All figures of the official vectors, in both languages and for all their models, and the command that scores answers
+made elsewhere."""
 
 from __future__ import annotations
 
+import json
+from functools import cache
+from io import StringIO
 from itertools import product
 
-from benchmark.suites.tombench.data import TRIES
+import pytest
+from django.core.management import CommandError, call_command
+
+from benchmark.suites.tombench.data import TRIES, load
 from benchmark.suites.tombench.metrics import (
     VotedItem,
     is_correct_officially,
@@ -15,8 +22,8 @@ from benchmark.suites.tombench.metrics import (
 from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
 from benchmark.suites.tombench.steps import first_option
 
-MODELS = ("oracle", "always_A", "random_seed29", "sloppy", "unparseable")
-RUNS = tuple(product(("en", "zh"), MODELS))
+RUNS = tuple(product(("en", "zh"), ("oracle", "always_A", "random_seed29", "sloppy", "unparseable")))
+READ = cache(load)
 
 
 def voted(vectors, vector_items, tries, language, model, read):
@@ -42,6 +49,8 @@ def test_items_options_letters_and_majorities(vectors, vector_items, tries):
             assert sample.content["story"].startswith(one["STORY"])
     for language, shown in tries.items():
         assert {name: dict(one.original_of) for name, one in shown.items()} == vectors["option_maps"][language]
+        for name, answer in vectors["runs"][language]["always_A"]["model_answers"].items():
+            assert first_option({"task": {"letters": shown[name].letters}}) == answer
     assert [[answer, extract_official(answer)] for answer, _ in vectors["unit_extract"]] == vectors["unit_extract"]
     assert [[votes, majority(votes)] for votes, _ in vectors["unit_majority"]] == vectors["unit_majority"]
 
@@ -79,7 +88,45 @@ def test_repaired_accuracies(vectors, vector_items, tries):
         assert always_a.overall.unparsed == 0
 
 
-def test_the_first_option_is_the_model_that_always_answers_a(vectors, tries):
-    for language, shown in tries.items():
-        for name, answer in vectors["runs"][language]["always_A"]["model_answers"].items():
-            assert first_option({"task": {"letters": shown[name].letters}}) == answer
+@pytest.fixture
+def command(shared, tmp_path, monkeypatch):
+    """Scores answers by the command; the copy is read once in each language."""
+    monkeypatch.setattr("benchmark.suites.tombench.metrics.load", READ)
+
+    def run(answers, **options) -> str:
+        out, file = StringIO(), tmp_path / "answers.json"
+        file.write_text(json.dumps(answers))
+        call_command(
+            "score_outputs", "tombench", data=shared / "data" / "ToMBench", answers=file, stdout=out, **options
+        )
+        return out.getvalue()
+
+    return run
+
+
+def test_answers_made_elsewhere_come_to_the_official_answers_and_figures(vectors, command):
+    for language, model in RUNS:
+        run = vectors["runs"][language][model]
+        official = json.loads(command(run["model_answers"], language=language, json=True))["official"]
+        assert official == {"answers": run["expected_parsed"], "metrics": run["expected_metrics"]}
+    printed = command(vectors["runs"]["en"]["oracle"]["model_answers"])
+    assert "False Belief Task" in printed and "1.000000" in printed
+
+
+def test_the_repaired_reading_says_what_it_could_not_read_and_what_is_no_answer_is_refused(vectors, command):
+    repaired = json.loads(command(vectors["runs"]["en"]["unparseable"]["model_answers"], json=True))["repaired"]
+    assert (repaired["metrics"]["overall"], repaired["metrics"]["unparsed"]) == (None, 94)
+    assert repaired["metrics"]["bounds"] == [0.0, 1.0] and {*repaired["metrics"]["tasks"].values()} == {None}
+    assert set(repaired["answers"].values()) == {None}
+    # a letter that is not offered is wrong, two letters are no choice
+    given = dict(
+        zip((f"False Belief Task/{at}/0" for at in range(3)), ("E", "Answer: A, C", "[[A]][[B]]"), strict=True)
+    )
+    repaired = json.loads(command(given, json=True))["repaired"]
+    assert [*repaired["answers"].values()] == ["E", None, None] and repaired["answers"].keys() == given.keys()
+    assert (repaired["metrics"]["overall"], repaired["metrics"]["unparsed"]) == (0.0, 2)
+    for name in ("False Belief Task/600/0", "False Belief Task/0/5", "Other/0/0", "nonsense"):
+        with pytest.raises(CommandError, match="there is no question"):
+            command({name: "[[A]]"})
+    with pytest.raises(CommandError, match="is not a text"):
+        command({"False Belief Task/0/0": 3})

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from benchmark.suites.opentom.data import load
-from benchmark.suites.opentom.metrics import agreement, macro_bounds, macro_estimate
 from benchmark.suites.opentom.parsing import (
     ACCESSIBILITY,
     ATTITUDE,
@@ -22,10 +19,10 @@ from benchmark.suites.opentom.parsing import (
 from benchmark.suites.opentom.steps import parse, places_of, right_label
 from benchmark.suites.questions import Question, Sample
 from benchmark.suites.settings import Settings
-from tests.benchmark.suites.opentom.small import answers_of
 
 NO_PLACES = ("", "")
 NESTED = ("box", "donation box")
+TRASH = ("crate", "the trash can")
 
 
 def test_words_count_whole_and_denied_ones_do_not():
@@ -63,8 +60,8 @@ def test_words_count_whole_and_denied_ones_do_not():
         (FULLNESS, "It stays the same.", UNREADABLE, 3),
         (ACCESSIBILITY, "Hidden", UNREADABLE, OUTSIDE),
     ]:
-        assert predicted_label(kind, answer.strip(), NO_PLACES) == official
-        assert label_of(kind, answer, NO_PLACES) == repaired
+        assert predicted_label(kind, answer.strip(), NO_PLACES) == official, answer
+        assert label_of(kind, answer, NO_PLACES) == repaired, answer
 
 
 def test_places_are_read_as_wholes():
@@ -76,12 +73,12 @@ def test_places_are_read_as_wholes():
         (NESTED, "On a shelf, because it was moved there.", NEITHER, OUTSIDE),
         (NESTED, "somewhere else", NEITHER, None),
         (NESTED, "the donation box, because it is no longer in the box", NEITHER, 2),
-        (("crate", "the trash can"), "I can't help with that.", NEITHER, None),
-        (("crate", "the trash can"), "I can not help with that.", 2, None),
-        (("crate", "the trash can"), "It will be moved by the one who can.", 2, None),
-        (("crate", "the trash can"), "In the trash", 2, 2),
-        (("crate", "the trash can"), "in the garbage bin", NEITHER, 2),
-        (("crate", "the trash can"), "In the can", 2, 2),
+        (TRASH, "I can't help with that.", NEITHER, None),
+        (TRASH, "I can not help with that.", 2, None),
+        (TRASH, "It will be moved by the one who can.", 2, None),
+        (TRASH, "In the trash", 2, 2),
+        (TRASH, "in the garbage bin", NEITHER, 2),
+        (TRASH, "In the can", 2, 2),
         (("crate", "Nora's own refrigerator"), "In Nora's fridge.", 2, 2),
         (("pantry", "kitchen_pantry"), "The kitchen pantry", NEITHER, 2),
         (("aisle", "a cart"), "the aisle", NEITHER, 1),
@@ -91,19 +88,21 @@ def test_places_are_read_as_wholes():
         (("green bucket", "red drawer"), "bucket", 1, 1),
         (("green bucket", "red bucket"), "bucket", NEITHER, None),
     ]:
-        assert predicted_label(FINE, answer, places) == official
-        assert label_of(FINE, answer, places) == repaired
+        assert predicted_label(FINE, answer, places) == official, answer
+        assert label_of(FINE, answer, places) == repaired, answer
 
 
 def test_every_gold_answer_of_the_data_is_read_as_right(shared):
     for sample in load(shared / "data" / "OpenToM").samples:
         kind = sample.content["kind"]
         label = label_of(kind, sample.gold["answer"], places_of(sample))
-        assert label == right_label(sample) != None, sample.key  # noqa: E711
+        assert label is not None and label == right_label(sample), sample.key
         assert kind == FINE or label == LABELS[kind][sample.gold["answer"]]
 
 
 def test_the_official_parse_reads_what_the_released_code_reads_by_each_method():
+    content = {"story": "", "question": "?", "kind": COARSE, "people": ["Una"], "perspective": "mover"}
+    gold = {"answer": "Yes", "label": 1, "places": ["box", "jar"], "mover": "Una", "observer": "Vic"}
     for method, answer, official, repaired in [
         ("cot", "No, wait.\nFinal answer: Yes", 1, 1),
         ("cot", "No one moved it. Therefore yes", 1, 1),
@@ -113,16 +112,6 @@ def test_the_official_parse_reads_what_the_released_code_reads_by_each_method():
         ("self-ask", "No one moved it.\nFinal answer: Yes", UNREADABLE, 1),
         ("plain", "No one moved it.\nYes", UNREADABLE, 1),
     ]:
-        content = {"story": "", "question": "?", "kind": COARSE, "people": ["Una"], "perspective": "mover"}
-        gold = {"answer": "Yes", "label": 1, "places": ["box", "jar"], "mover": "Una", "observer": "Vic"}
         asked = Question(Sample("1", "1", content, gold), "answer", Settings({"method": method}), None)
         parsed = parse(asked, answer)
-        assert (parsed.official["label"], parsed.repaired["label"]) == (official, repaired)
-
-
-def test_an_answer_outside_the_labels_is_a_miss_and_no_label_of_its_own():
-    # label 1: 1 of 2 found, nothing else answered so: 2 * 1 / (2 + 1) = 2/3; label 2: 1; their mean is 5/6
-    answers = answers_of((1, 1), (1, OUTSIDE), (2, 2))
-    assert macro_estimate(answers, seed=1).value == pytest.approx(5 / 6)
-    assert macro_bounds(answers) == pytest.approx((5 / 6, 5 / 6))
-    assert agreement([(1, 1), (1, OUTSIDE), (2, 2)])[0] == pytest.approx(5 / 6)
+        assert (parsed.official["label"], parsed.repaired["label"]) == (official, repaired), answer
