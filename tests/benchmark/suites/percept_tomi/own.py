@@ -21,44 +21,31 @@ def rows() -> list[dict[str, Any]]:
 
 
 def _row(raw_type: str, number: int, at: int) -> dict[str, Any]:
+    """One sees how the other moves the key, or leaves before."""
     mover, other = PEOPLE[number], PEOPLE[number + 2]
-    first, last = PLACES[number]
-    story, perceivers = _story(mover, other, first, last, sees_it="no_tom" in raw_type)
-    second = raw_type.startswith("second")
-    question = (
-        f"Where does {other} think that {mover} searches for the key?"
-        if second
-        else f"Where will {other} look for the key?"
-    )
-    people = (other, mover) if second else (other, "")
+    (first, last), seen, second = PLACES[number], "no_tom" in raw_type, raw_type.startswith("second")
+    both, alone = [mover, other], [mover]
+    lines = [(f"{mover} entered the kitchen", alone), (f"{other} entered the kitchen", both)]
+    lines += [(f"The key is in the {first}", both), (f"The {first} is in the kitchen", both)]
+    moved = [f"{mover} moved the key to the {last}", f"The {last} is in the kitchen"]
+    moving = [(line, both if seen else alone) for line in moved]
+    leaving = [(f"{other} exited the kitchen", both)]
+    lines += [*moving, *leaving] if seen else [*leaving, *moving]
+    asked = f"does {other} think that {mover} searches for" if second else f"will {other} look for"
     return {
         "index": 10 * at + number,
         "qTypeRaw": raw_type,
         "qType": data.RAW_TYPES[raw_type],
-        "story": story,
-        "question": question,
-        "char1": people[0],
-        "char2": people[1],
-        "perceivers": perceivers,
-        "story_with_perceivers": [{line: names} for line, names in zip(story, perceivers, strict=True)],
+        "story": [line for line, _ in lines],
+        "question": f"Where {asked} the key?",
+        "char1": other,
+        "char2": mover if second else "",
+        "perceivers": [names for _, names in lines],
+        "story_with_perceivers": [{line: names} for line, names in lines],
         "persp_ctx": "",
         "cands": [first, last, "kitchen"],
-        "answer": last if "no_tom" in raw_type else first,
+        "answer": last if seen else first,
     }
-
-
-def _story(mover: str, other: str, first: str, last: str, *, sees_it: bool) -> tuple[list[str], list[list[str]]]:
-    """One sees how the other moves the key, or leaves before."""
-    both, alone = [mover, other], [mover]
-    opening = [
-        (f"{mover} entered the kitchen", alone), (f"{other} entered the kitchen", both),
-        (f"The key is in the {first}", both), (f"The {first} is in the kitchen", both),
-    ]  # fmt: skip
-    leaving = [(f"{other} exited the kitchen", both)]
-    witnesses = both if sees_it else alone
-    moving = [(f"{mover} moved the key to the {last}", witnesses), (f"The {last} is in the kitchen", witnesses)]
-    lines = [*opening, *moving, *leaving] if sees_it else [*opening, *leaving, *moving]
-    return [line for line, _ in lines], [names for _, names in lines]
 
 
 def write(folder: Path, made: list[dict[str, Any]] | None = None, columns: tuple[str, ...] = data.COLUMNS) -> Path:

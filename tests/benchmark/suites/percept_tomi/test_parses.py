@@ -24,60 +24,57 @@ from benchmark.suites.questions import Question
 from benchmark.suites.reasons import REFUSED, UNKNOWING
 from benchmark.suites.settings import Settings
 from tests.benchmark.suites.percept_tomi import own
-
-CHANGED = {
-    "qTypeRaw": ("third_order", "Percept-ToMi.csv, line 2, qTypeRaw: it is 'third_order' beside"),
-    "story": ("['a' for _ in 'bc']", "line 2, story: it is .*; expected a Python list"),
-    "perceivers": ("[['Bo']]", "line 2, perceivers: their number is 1; expected 7"),
-    "story_with_perceivers": ("[{'a': ['b']}]", "line 2, story_with_perceivers: it differs"),
-    "cands": ("[1]", "line 2, cands: there is something else in it"),
-    "answer": ("shelf", "line 2, answer: it is 'shelf'; expected one of the candidates"),
-    "question": ("Who is it?", "line 2, question: it is 'Who is it\\?'"),
-    "char1": (" ", "line 2, char1: it is empty"),
-    "char2": ("Bo", "line 2, char2: it is 'Bo'; expected a name in questions of second order alone"),
-    "index": ("a1", "line 2, index: it is 'a1'"),
-}
+from tests.benchmark.suites.phrasings import Resources
 
 
-def test_a_cell_that_cannot_be_is_refused_with_its_line(tmp_path):
-    for column, (cell, told) in CHANGED.items():
-        rows = own.rows()
-        rows[0][column] = cell
+def changed(column: str, cell: object) -> list[dict]:
+    return [{**row, column: cell} if at == 0 else row for at, row in enumerate(own.rows())]
+
+
+def test_a_copy_that_cannot_be_is_refused_with_its_line(tmp_path, monkeypatch):
+    def refused(told: str) -> None:
         with pytest.raises(BadImport, match=told):
-            load(own.write(tmp_path, rows))
+            load(tmp_path)
 
-
-def test_a_file_that_cannot_be_is_refused(tmp_path, monkeypatch):
-    with pytest.raises(BadImport, match=r"Percept-ToMi.csv is missing in"):
-        load(tmp_path)
-    with pytest.raises(BadImport, match=r"line 1: there is no column cands"):
-        load(own.write(tmp_path, columns=tuple(name for name in data.COLUMNS if name != "cands")))
+    refused(r"Percept-ToMi.csv is missing in")
+    for column, cell, told in (
+        ("qTypeRaw", "third_order", "qTypeRaw: it is 'third_order' beside"),
+        ("story", "['a' for _ in 'bc']", "story: it is .*; expected a Python list"),
+        ("perceivers", "[['Bo']]", "perceivers: their number is 1; expected 7"),
+        ("story_with_perceivers", "[{'a': ['b']}]", "story_with_perceivers: it differs"),
+        ("cands", "[1]", "cands: there is something else in it"),
+        ("answer", "shelf", "answer: it is 'shelf'; expected one of the candidates"),
+        ("question", "Who is it?", r"question: it is 'Who is it\?'"),
+        ("char1", " ", "char1: it is empty"),
+        ("char2", "Bo", "char2: it is 'Bo'; expected a name in questions of second order alone"),
+        ("index", "a1", "index: it is 'a1'"),
+    ):
+        own.write(tmp_path, changed(column, cell))
+        refused(f"Percept-ToMi.csv, line 2, {told}")
+    own.write(tmp_path, columns=tuple(name for name in data.COLUMNS if name != "cands"))
+    refused("line 1: there is no column cands")
     (tmp_path / data.FILE).write_bytes(b"index\n\xff")
-    with pytest.raises(BadImport, match=r"Percept-ToMi.csv, line 2: byte 6 is not UTF-8; expected text in UTF-8"):
-        load(tmp_path)
-    own.write(tmp_path)
-    with (tmp_path / data.FILE).open("a") as file:
+    refused("Percept-ToMi.csv, line 2: byte 6 is not UTF-8; expected text in UTF-8")
+    with (own.write(tmp_path) / data.FILE).open("a") as file:
         file.write("1,2\n")
-    with pytest.raises(BadImport, match=r"line 18 next to it has too few cells"):
-        load(tmp_path)
-    with pytest.raises(BadImport, match=r"the number of questions of type first_order_0_tom is 2; expected 75"):
-        load(own.write(tmp_path))
-    twice = [*own.rows()[:-1], own.rows()[0]]
-    with pytest.raises(BadImport, match=r"line 17: the index 0 is that of line 2 too"):
-        load(own.write(tmp_path, twice))
+    refused("line 18 next to it has too few cells")
+    own.write(tmp_path)
+    refused("the number of questions of type first_order_0_tom is 2; expected 75")
+    own.write(tmp_path, [*own.rows()[:-1], own.rows()[0]])
+    refused("line 17: the index 0 is that of line 2 too")
     monkeypatch.setattr(data, "ROWS_OF_EACH", 2)
-    with pytest.raises(BadImport, match=r"is not the released file: its SHA-256 begins with"):
-        load(own.write(tmp_path))
+    own.write(tmp_path)
+    refused("is not the released file: its SHA-256 begins with")
     stranger = own.rows()
     for name in ("story", "story_with_perceivers"):
         stranger[0][name] = str(stranger[0][name]).replace("exited", "fled")
     own.released(monkeypatch, own.write(tmp_path, stranger))
-    with pytest.raises(BadImport, match=r"line 2, story: .* is of none of the forms of ToMi's sentences"):
-        load(tmp_path)
+    refused("line 2, story: .* is of none of the forms of ToMi's sentences")
 
 
 def test_a_copy_is_read(tmp_path, monkeypatch):
     own.released(monkeypatch, own.write(tmp_path))
+    assert "CC BY-NC 4.0" in load(tmp_path).licence
     (tmp_path / "LICENSE").write_text("Ours.")
     copy = load(tmp_path)
     assert copy == load(tmp_path / data.FILE) and copy.licence == "Ours." and len(copy.samples) == 16
@@ -85,9 +82,6 @@ def test_a_copy_is_read(tmp_path, monkeypatch):
     assert (first.key, first.cluster, first.category) == ("0", "story-0", "First order, false belief")
     assert first.content["containers"] == ["oven", "jar"] and first.content["people"] == ["Nour"]
     assert len({sample.cluster for sample in copy.samples}) == 4
-    without = tmp_path / "without"
-    without.mkdir()
-    assert "CC BY-NC 4.0" in load(own.write(without)).licence
 
 
 def test_places_are_read_in_whole_words_and_one_at_a_time():
@@ -132,48 +126,31 @@ PERCEIVERS = [["Ines"], ["Ines"], ["Bo"], ["Ines", "Bo"], [""]]
 
 def test_perceptions_are_counted_over_what_was_written_and_over_the_story():
     def shares(text):
-        return official_shares(text, STORY, PERCEIVERS), repaired_shares(text, STORY, PERCEIVERS)
+        both = official_shares(text, STORY, PERCEIVERS), repaired_shares(text, STORY, PERCEIVERS)
+        return [told and tuple(told[share] for share in (ACCURACY, RECALL, WHOLE)) for told in both]
 
     # three sentences are scored; officially the one with gloves is not, equal sentences are one, and the last
     # perceivers count for it
-    complete = (
-        '[{"The pen is in the box.": ["ines"]}, {"The pen is in the box.": ["Bo", "Ines"]}, {"Ines moved the '
-        'gloves to the bag": []}]'
-    )
-    official, repaired = shares(complete)
-    assert official == {ACCURACY: 1 / 2, RECALL: 1.0, WHOLE: 0.0}
-    assert repaired == {ACCURACY: 1.0, RECALL: 1.0, WHOLE: 1.0}
-    official, repaired = shares('[{"The pen is in the box": ["Bo", "Ines"]}]')
-    assert official == {ACCURACY: 1.0, RECALL: 1.0, WHOLE: 1.0}
-    assert repaired == {ACCURACY: 0.0, RECALL: 0.0, WHOLE: 0.0}  # it is the first of two
-    official, repaired = shares('[{"The pen is in the box": "Ines"}, {"The cat sleeps": ["Ines"]}]')
-    assert official == {ACCURACY: 0.0, RECALL: 0.0, WHOLE: 0.0}
-    assert repaired == {ACCURACY: 1 / 2, RECALL: 1 / 3, WHOLE: 0.0}
-    assert shares("[]") == (None, {ACCURACY: None, RECALL: 0.0, WHOLE: 0.0})
-    assert shares("I cannot.") == (None, None) and shares('[{"The pen is in the box": 3}]')[0] is None
-    assert shares('[{"Ines entered the hall": ["Ines"]}]')[0] is None
-
-
-class Resources:
-    prompts = schema = None
-
-    def __init__(self, samples):
-        self.samples = samples
-
-    def derived(self, name, compute):
-        return compute(self.samples)
-
-
-def _chosen(question: Question, **options: str) -> Settings:
-    return replace(question.settings, options={**question.settings.options, **options})
+    twice = '{"The pen is in the box.": ["ines"]}, {"The pen is in the box.": ["Bo", "Ines"]}'
+    assert shares(f'[{twice}, {{"Ines moved the gloves to the bag": []}}]') == [(1 / 2, 1.0, 0.0), (1.0, 1.0, 1.0)]
+    once = '[{"The pen is in the box": ["Bo", "Ines"]}]'  # it is the first of two
+    assert shares(once) == [(1.0, 1.0, 1.0), (0.0, 0.0, 0.0)]
+    other = '[{"The pen is in the box": "Ines"}, {"The cat sleeps": ["Ines"]}]'
+    assert shares(other) == [(0.0, 0.0, 0.0), (1 / 2, 1 / 3, 0.0)]
+    assert shares("[]") == [None, (None, 0.0, 0.0)] and shares("I cannot.") == [None, None]
+    assert shares('[{"The pen is in the box": 3}]')[0] is shares('[{"Ines entered the hall": ["Ines"]}]')[0] is None
 
 
 @pytest.fixture
 def question(tmp_path, monkeypatch):
-    own.released(monkeypatch, own.write(tmp_path))
-    samples = load(tmp_path).samples
+    samples = load(own.released(monkeypatch, own.write(tmp_path))).samples
     settings = Settings({"method": "plain", "story": "prose"}, max_tokens=50)
     return Question(samples[0], "answer", settings, Resources(samples))
+
+
+def sent(question: Question, answers=None, **options: str) -> str:
+    settings = replace(question.settings, options={**question.settings.options, **options})
+    return request(replace(question, settings=settings, answers=answers or {})).messages[0].content
 
 
 def test_questions_about_one_story_share_the_call_on_perceptions(question):
@@ -186,22 +163,16 @@ def test_questions_about_one_story_share_the_call_on_perceptions(question):
 
 
 def test_the_story_is_prose_or_a_list_and_beliefs_rest_on_the_true_perceivers(question):
-    text = request(question).messages[0].content
-    assert text.startswith("Ines entered the kitchen. Nour entered the kitchen.")
-    listed = request(replace(question, settings=_chosen(question, story="list"))).messages[0].content
-    assert listed.startswith("['Ines entered the kitchen', ")
-    belief = request(replace(question, step="belief")).messages[0].content
+    assert sent(question).startswith("Ines entered the kitchen. Nour entered the kitchen.")
+    assert sent(question, story="list").startswith("['Ines entered the kitchen', ")
+    belief = sent(replace(question, step="belief"))
     assert '{"The key is in the oven.": ["Ines", "Nour"]}' in belief and "Where will Nour look for the key?" in belief
-    answers = {
-        "perceive": '[{"The key is in the oven.": ["Nour"]}, {"Ines moved the key to the jar.": ["Ines"]}]',
-        "s2a-extract": "x",
-        "simtom-perspective": "y",
-    }
+    perceived = '[{"The key is in the oven.": ["Nour"]}, {"Ines moved the key to the jar.": ["Ines"]}]'
+    answers = {"perceive": perceived, "s2a-extract": "x", "simtom-perspective": "y"}
     for method in METHODS:
-        asked = request(replace(question, settings=_chosen(question, method=method.name), answers=answers))
-        assert "Where will Nour look for the key?" in asked.messages[0].content
-        if "perception" in method.name or method.name == "perceptom":
-            assert "jar" not in asked.messages[0].content
+        text = sent(question, answers, method=method.name)
+        assert "Where will Nour look for the key?" in text
+        assert "jar" not in text or method.name not in ("perceptom", "oracle-perception")
 
 
 def test_an_answer_has_both_readings(question):

@@ -49,7 +49,7 @@ READ = {
     "Z": "[[Z]]",
     NONE_OF_THEM: "None of A, B, C, D ‖ None of the above. ‖ Neither. ‖ 以上都不对",
     None: (
-        "I Don't know ‖ Answer ‖  ‖ B or C ‖ DABC ‖ Cannot ‖ It could be [[B]] or [[C]] ‖ no idea ‖ cannot say ‖ "
+        "I Don't know ‖ Answer ‖ B or C ‖ DABC ‖ Cannot ‖ It could be [[B]] or [[C]] ‖ no idea ‖ cannot say ‖ "
         "42 ‖ A. Tote bag\nB. Handbag\nC. Briefcase\nD. Backpack ‖ A man put it there ‖ "
         "The answer is a bit unclear. ‖ The answer is A man ‖ 不是A ‖ not A ‖ The answer is A or B. ‖ "
         "The answer is A, B or C ‖ I don't choose B ‖ [[letter]] ‖ Tote bag\nHandbag ‖ e.g. this ‖ "
@@ -77,12 +77,13 @@ def test_the_letter_that_an_answer_commits_to():
 def test_an_answer_that_chooses_nothing_says_why():
     for why, answers in (
         (SEVERAL, "Answer: A, C ‖ [[A]][[B]] ‖ A or B ‖ [[A, B]]"),
-        (NO_OPTION, "42 ‖ "),
+        (NO_OPTION, "42"),
         (REFUSED, "I can't help with A or B."),
         (UNKNOWING, "不知道 ‖ I don't know, A or B."),
     ):
         for answer in each(answers):
             assert committed(answer, OPTIONS) == (None, why), answer
+    assert committed("", OPTIONS) == (None, NO_OPTION)
 
 
 def test_an_option_may_be_repeated_as_text():
