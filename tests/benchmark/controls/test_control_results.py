@@ -21,6 +21,7 @@ from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controll
 from tests.benchmark.settled import written
 
 pytestmark = pytest.mark.django_db(transaction=True)
+LOST = {"call": None, "official": None, "repaired": None, "score": None, "repaired_score": None}
 
 
 @pytest.fixture
@@ -34,9 +35,14 @@ def run(world) -> Run:
 
 
 @pytest.fixture
-def admin(client, world):
+def page(client, world):
+    """A page about the run in one line: `page("flips", model=1)`."""
     client.force_login(world[0].alice)
-    return client
+
+    def get(name: str, *more, uid: str = world[1].uid, **query) -> str:
+        return written(client.get(reverse(f"benchmark:{name}", args=[world[1].project.slug, uid, *more]), query))
+
+    return get
 
 
 def _rows(run: Run) -> dict[tuple[str, str], AskedAgain]:
@@ -57,117 +63,107 @@ def test_a_model_that_remembers_is_told_from_one_that_reads(run):
 
 def test_a_missing_answer_is_counted_with_bounds_and_not_dropped(run):
     control = run.controls.get(control="renamed")
-    reads = RunItem.objects.filter(entrant__run=control, entrant__name=READS, repaired_score=1.0)[:23]
-    RunItem.objects.filter(pk__in=[item.pk for item in reads]).update(
-        call=None, official=None, repaired=None, score=None, repaired_score=None
-    )
-    row = _rows(run)[READS, "renamed"]
-    assert row.missing == [0, 23] and (row.n, row.asked) == (QUESTIONS - 23, QUESTIONS)
+    control_items = RunItem.objects.filter(entrant__run=control)
+    reads = control_items.filter(entrant__name=READS, repaired_score=1.0)[:23]
+    RunItem.objects.filter(pk__in=[item.pk for item in reads]).update(**LOST)
+    control_items.filter(sample__number__in=(2, 3, 7)).delete()
+    RunItem.objects.filter(entrant__run__control="storyless", entrant__name=READS).update(**LOST)
+    forget_report(run)
+    rows, document = _rows(run), document_of(run)
+    row, asked = rows[READS, "renamed"], QUESTIONS - 3
+    lost = row.missing[1]
+    assert 20 <= lost <= 23 and row.missing[0] == 0 and (row.n, row.asked) == (asked - lost, asked)
     low, high = row.bounds
-    assert high - low == pytest.approx(23 / QUESTIONS) and low <= row.value <= high
+    assert high - low == pytest.approx(lost / asked) and low <= row.value <= high
     # what it did answer is as it was: nothing is taken for memory that is only missing
     assert abs(row.value) < 0.02 and row.p == 1.0 and row.verdict == "no"
-    assert row.shares.second == 23 / QUESTIONS and not row.shares.alike
-    table = tables_of(document_of(run))["controls-opentom-repaired"]()
+    assert row.shares.second == lost / asked and not row.shares.alike
+    table = tables_of(document)["controls-opentom-repaired"]()
     [cells] = [cells for cells in table.rows if (cells["model"], cells["control"]) == (READS, "Other names")]
     missing = [cells["first_missing"], cells["second_missing"].value]
-    assert (missing, cells["alike"]) == ([0.0, 23 / QUESTIONS], "no")
-    assert (cells["n"], cells["asked"]) == (QUESTIONS - 23, QUESTIONS)
+    assert (missing, cells["alike"]) == ([0.0, lost / asked], "no")
+    assert (cells["n"], cells["asked"]) == (asked - lost, asked)
     assert [cells["lowest"], cells["highest"]] == row.bounds
-
-
-def test_a_control_of_which_nothing_was_read_stays_a_row(run):
-    control = run.controls.get(control="renamed")
-    RunItem.objects.filter(entrant__run=control, entrant__name=READS).update(
-        call=None, official=None, repaired=None, score=None, repaired_score=None
-    )
-    row = _rows(run)[READS, "renamed"]
+    # a control of which nothing was read stays a row
+    row = rows[READS, "storyless"]
     assert (row.value, row.n, row.asked, row.missing) == (None, 0, QUESTIONS, [0, QUESTIONS])
     assert row.reason == "no sample has a score both ways" and row.verdict == "–"
+    # what stayed as it is is listed with its reason
+    left = next(row for row in document.controls.left if row.control == "renamed")
+    assert (left.same, left.numbers) == (3, "2–3, 7")
+    assert left.why == "It names nobody, and nothing that the lists of names have."
 
 
-def test_the_report_shows_controls_and_gives_them_as_files(run, admin, world):
-    where = [run.project.slug, run.uid]
-    page = written(admin.get(reverse("benchmark:run_report", args=where)))
+def test_the_report_shows_controls_and_gives_them_as_files(run, page, client, world):
+    report = page("run_report")
     for told in (
         "Controls",
         "Under the control",
         "correction over the 4 tests",
         "Narratives whose answers flip: Accuracy, repaired parse",
+        "No baseline was asked",
+        "What controls leave as it is",
     ):
-        assert told in page, told
-    assert "No baseline was asked" in page and "What controls leave as it is" in page
+        assert told in report, told
+    where = [run.project.slug, run.uid]
     for suffix in ("csv", "json", "tex"):
-        file = admin.get(reverse("benchmark:run_table", args=[*where, "controls-opentom-repaired", suffix]))
-        assert file.status_code == 200 and b"remembers" in b"".join(
-            file.streaming_content if file.streaming else [file.content]
-        )
+        file = client.get(reverse("benchmark:run_table", args=[*where, "controls-opentom-repaired", suffix]))
+        assert b"remembers" in b"".join(file.streaming_content if file.streaming else [file.content])
     document = document_of(run)
-    names = {"controls-opentom-repaired", "cues-opentom-repaired"}
-    assert names <= set(plots_of(document)) and {"controls-left-repaired", "flips-opentom-repaired"} <= set(
-        tables_of(document)
-    )
-    for name in names:
-        assert b"remembers" in admin.get(reverse("benchmark:run_plot", args=[*where, name, "svg"])).content
-    saved = save_run_snapshot(by=world[0].alice, run=run)
-    assert "controls" in saved.metrics
+    assert {"controls-left-repaired", "flips-opentom-repaired"} <= set(tables_of(document))
+    for name in ("controls-opentom-repaired", "cues-opentom-repaired"):
+        assert name in plots_of(document)
+        assert b"remembers" in client.get(reverse("benchmark:run_plot", args=[*where, name, "svg"])).content
+    assert "controls" in save_run_snapshot(by=world[0].alice, run=run).metrics
 
 
-def test_what_stayed_as_it_is_is_listed_with_its_reason(run):
-    RunItem.objects.filter(entrant__run=run.controls.get(control="renamed"), sample__number__in=(2, 3, 7)).delete()
-    left = next(row for row in document_of(run).controls.left if row.control == "renamed")
-    assert (left.same, left.numbers) == (3, "2–3, 7")
-    assert left.why == "It names nobody, and nothing that the lists of names have."
-
-
-def test_a_control_of_other_rules_has_no_figures_and_the_others_keep_theirs(run, admin):
+def test_a_control_of_other_rules_has_no_figures_and_the_others_keep_theirs(run, page):
     for control in run.controls.all():
         control.params["control_lists"] = 1  # since then the rules of renaming are others
         control.save()
     forget_report(run)
     assert {control for _, control in _rows(run)} == {"storyless"}
-    told = (
-        "Other names: no figures. The run was asked with version 1 of the name lists of controls, and this "
-        "program has version 2"
-    )
-    for one in (run, run.controls.get(control="renamed")):
-        page = written(admin.get(reverse("benchmark:run_report", args=[run.project.slug, one.uid])))
-        assert (told if one == run else told.partition("figures. ")[2]) in page
+    told = "The run was asked with version 1 of the name lists of controls, and this program has version 2"
+    assert f"Other names: no figures. {told}" in page("run_report")
+    assert told in page("run_report", uid=run.controls.get(control="renamed").uid)
 
 
-def test_answers_that_flip_are_read_side_by_side(run, admin):
-    address = reverse("benchmark:flips", args=[run.project.slug, run.uid])
+def test_answers_that_flip_are_read_side_by_side(run, page):
     models = {entrant.name: entrant.pk for entrant in run.entrants.all()}
-    page = written(admin.get(address, {"model": models[REMEMBERS], "against": "renamed"}))
+    shown = page("flips", model=models[REMEMBERS], against="renamed")
     flips = len(_rows(run)[REMEMBERS, "renamed"].flips)
-    assert f"of {flips}" in page and "As published" in page and "Other names" in page
-    assert f'<b>{flips}</b> <span class="muted">of {QUESTIONS}</span>' in " ".join(page.split())
+    assert f"of {flips}" in shown and "As published" in shown and "Other names" in shown
+    assert f'<b>{flips}</b> <span class="muted">of {QUESTIONS}</span>' in shown
+    item = RunItem.objects.filter(entrant__run__control="renamed", entrant__name=REMEMBERS).first()
+    read = page("run_item", item.pk, uid=item.entrant.run.uid)
+    assert "Under the control “other names”" in read and "<mark" in read and "as published" in read
     # the page opens on the first model and control with flips, and keeps to a model or a control that was asked for
     RunItem.objects.filter(entrant__run=run).exclude(entrant__name=REMEMBERS).update(repaired_score=None, call=None)
     forget_report(run)
-    opened = written(admin.get(address))
+    opened = page("flips")
     assert f"<bdi>{REMEMBERS}</bdi>: as published against other names" in opened and f"of {flips}" in opened
-    empty = written(admin.get(address, {"model": models[READS]}))
+    empty = page("flips", model=models[READS])
     assert f"<bdi>{READS}</bdi> answered nothing both as published and against other names." in empty
-    item = RunItem.objects.filter(entrant__run__control="renamed", entrant__name=REMEMBERS).first()
-    shown = written(admin.get(reverse("benchmark:run_item", args=[run.project.slug, item.entrant.run.uid, item.pk])))
-    assert "Under the control “other names”" in shown and "<mark" in shown and "as published" in shown
-
-
-def test_baselines_stand_below_models_among_what_flips(run, admin):
     first = run.entrants.order_by("pk")[0]
     first.endpoint.provider, first.endpoint.model = "baseline", "majority"
     first.endpoint.save()
-    page = written(admin.get(reverse("benchmark:flips", args=[run.project.slug, run.uid])))
-    names = re.findall(r'<th scope="row"><bdi>(.+?)</bdi>', page)
-    assert names[-1] == first.name and len(names) == run.entrants.count() > 1
+    names = re.findall(r'<th scope="row"><bdi>(.+?)</bdi>', page("flips"))
+    assert names[-1] == first.name and len(names) == run.entrants.count() > 1, "baselines stand below models"
+
+
+def again(item: RunItem, *, label, score: float | None) -> None:
+    """A second answer to the question of an item, which says that label."""
+    read = {"official": {"label": label}, "repaired": {"label": label}, "repaired_score": score}
+    same = {name: getattr(item, name) for name in ("entrant", "sample", "step", "call")}
+    unreadable = "" if score is not None else "says none of the answers"
+    RunItem.objects.create(**same, **read, repetition=1, unreadable=unreadable)
 
 
 def test_repetitions_can_be_held_against_the_first_one(run):
     assert [way for way, _ in ways_of(run)] == ["renamed", "storyless"]
     run.params["repetitions"] = 2
     entrant = run.entrants.get(name=READS)
-    first, second, third = RunItem.objects.filter(entrant=entrant, repaired_score=1.0)[:3]
+    first, second, third, fourth = RunItem.objects.filter(entrant=entrant, repaired_score=1.0)[:4]
     again(first, label=9, score=0.0)
     again(second, **second.repaired, score=1.0)
     again(third, label=None, score=None)
@@ -180,50 +176,34 @@ def test_repetitions_can_be_held_against_the_first_one(run):
     assert [pair[0][0] for pair in flips_of(run, entrant, REPETITIONS, {first.sample.number})] == [third.pk]
     assert counts[entrant.endpoint_id, "renamed"] == (len(flips_of(run, entrant, "renamed", set())), QUESTIONS)
     assert counts_of(run, [REPETITIONS], {first.sample.number})[entrant.endpoint_id, REPETITIONS] == (1, 2)
-
-
-def again(item: RunItem, *, label, score: float | None) -> None:
-    """A second answer to the question of an item, which says that label."""
-    read = {"official": {"label": label}, "repaired": {"label": label}, "repaired_score": score}
-    RunItem.objects.create(
-        entrant=item.entrant, sample=item.sample, step=item.step, repetition=1, call=item.call, **read,
-        unreadable="" if score is not None else "says none of the answers",
-    )  # fmt: skip
-
-
-def test_two_wrong_answers_are_the_same_only_where_they_say_the_same(run):
-    entrant = run.entrants.get(name=READS)
-    wrong = RunItem.objects.filter(entrant=entrant, repaired_score=0.0).first() or _made_wrong(entrant)
-    again(wrong, label=8, score=0.0)
+    # two wrong answers are the same only where they say the same
+    RunItem.objects.filter(repetition=1).delete()
+    RunItem.objects.filter(pk=fourth.pk).update(repaired={"label": 7}, repaired_score=0.0)
+    again(fourth, label=8, score=0.0)
     forget_report(run)
-    run.params["repetitions"] = 2
     counts_of(run, [REPETITIONS], set())
     [(before, after)] = flips_of(run, entrant, REPETITIONS, set())
-    assert before[0] == wrong.pk and before[2] == after[2], "of equal scores"
-    document = document_of(Run.objects.get(pk=run.pk))
-    table = tables_of(document)["repetition-stories-opentom-repaired"]()
+    assert before[0] == fourth.pk and before[2] == after[2], "of equal scores"
+    table = tables_of(document_of(Run.objects.get(pk=run.pk)))["repetition-stories-opentom-repaired"]()
     [row] = [row for row in table.rows if row["model"] == READS]
-    assert (row["story"], row["compared"], row["flipped"], row["same"]) == (wrong.sample.cluster, 1, 1, 0.0)
-
-
-def _made_wrong(entrant) -> RunItem:
-    item = RunItem.objects.filter(entrant=entrant, repaired_score=1.0).first()
-    item.repaired, item.repaired_score = {"label": 7}, 0.0
-    item.save()
-    return item
+    assert (row["story"], row["compared"], row["flipped"], row["same"]) == (fourth.sample.cluster, 1, 1, 0.0)
 
 
 def test_flips_are_counted_once_until_answers_change(run):
-    document_of(run)
     endpoint = run.entrants.get(name=READS).endpoint_id
-    flips, both = counts_of(run, ["renamed"], set())[endpoint, "renamed"]
+
+    def counted() -> tuple[int, int]:
+        return counts_of(run, ["renamed"], set())[endpoint, "renamed"]
+
+    document_of(run)
+    flips, both = counted()
     with CaptureQueriesContext(connection) as asked:
-        assert counts_of(run, ["renamed"], set())[endpoint, "renamed"] == (flips, both)
+        assert counted() == (flips, both)
     assert not any('"step", "' in query["sql"] for query in asked)
     item = RunItem.objects.filter(entrant__run=run, entrant__name=READS, repaired_score=1.0).first()
     RunItem.objects.filter(pk=item.pk).update(repaired_score=0.0, repaired={"label": 9})
     forget_report(run)
-    assert counts_of(run, ["renamed"], set())[endpoint, "renamed"] == (flips + 1, both)
+    assert counted() == (flips + 1, both)
     document_of(run)
     RunItem.objects.filter(pk=item.pk).update(repaired_score=None, call=None)
-    assert counts_of(run, ["renamed"], set())[endpoint, "renamed"] == (flips, both - 1)
+    assert counted() == (flips, both - 1)

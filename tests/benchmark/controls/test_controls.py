@@ -1,4 +1,4 @@
-"""The other controls, and what all of them keep."""
+"""The controls but for other names, and what all of them keep."""
 
 from __future__ import annotations
 
@@ -22,17 +22,20 @@ from benchmark.suites.settings import Settings
 
 def reordered(sample: Sample, order) -> Sample:
     options = [sample.content["options"][place] for place in order]
-    return replace(
-        sample, content={**sample.content, "options": options}, gold={"place": order.index(sample.gold["place"])}
-    )
+    gold = {"place": order.index(sample.gold["place"])}
+    return replace(sample, content={**sample.content, "options": options}, gold=gold)
+
+
+def relined(sample: Sample, sentences, origins) -> Sample:
+    seen = [[] if origin is None else sample.gold["seen"][origin] for origin in origins]
+    return replace(sample, content={**sample.content, "story": [*sentences]}, gold={"seen": seen})
 
 
 WHOLE = Controllable("story", ("content.story", "content.question", "content.options"), reordered=reordered)
+CHINESE = replace(WHOLE, language=lambda sample: "zh")
 STORY = "Then Anna saw a cat. It slept. “Come. Now!” she said. The end was near."
-SAMPLE = Sample(
-    "key", "cluster", {"story": STORY, "question": "Who saw Anna?", "options": ["a", "b", "c"]}, {"place": 1},
-    "category", "split", "group", 7
-)  # fmt: skip
+CONTENT = {"story": STORY, "question": "Who saw Anna?", "options": ["a", "b", "c"]}
+SAMPLE = Sample("key", "cluster", CONTENT, {"place": 1}, "category", "split", "group", 7)
 seeds = st.integers(0, 2**31 - 1)
 
 
@@ -40,35 +43,27 @@ def under(name: str, sample: Sample = SAMPLE, seed: int = 1, controllable: Contr
     return controlled(sample, controllable, Settings(control=name, seed=seed))
 
 
-@pytest.mark.parametrize("name", [*CONTROLS])
 @given(seed=seeds)
-def test_a_control_keeps_what_a_sample_is_found_by_and_is_the_same_again(name, seed):
-    changed = under(name, seed=seed)
-    found_by = ("key", "cluster", "category", "split", "group", "number")
-    assert [getattr(changed, one) for one in found_by] == [getattr(SAMPLE, one) for one in found_by]
-    assert changed.published == SAMPLE
-    assert changed == under(name, seed=seed)
+def test_a_control_keeps_what_a_sample_is_found_by_and_is_the_same_again(seed):
+    for name in CONTROLS:
+        changed = under(name, seed=seed)
+        for field in ("key", "cluster", "category", "split", "group", "number"):
+            assert getattr(changed, field) == getattr(SAMPLE, field)
+        assert changed.published == SAMPLE and changed == under(name, seed=seed)
+    options = under("shuffled", seed=seed)
+    before, after = CONTENT["options"], options.content["options"]
+    assert sorted(before) == sorted(after) and before != after and options.content["story"] == STORY
+    assert after[options.gold["place"]] == before[SAMPLE.gold["place"]], "the same option is right"
 
 
-def test_without_a_control_a_sample_is_what_it_was():
-    assert under("") is SAMPLE
-    assert controlled(SAMPLE, None, Settings(control="renamed")) is SAMPLE
+def test_without_a_control_or_what_it_changes_a_sample_is_what_it_was():
+    assert under("") is controlled(SAMPLE, None, Settings(control="renamed")) is SAMPLE
     nobody = replace(SAMPLE, content={"story": "It rained.", "question": "Why?", "options": []})
-    assert under("renamed", nobody) is nobody and under("shuffled", nobody) is nobody
-
-
-@given(seed=seeds)
-def test_options_are_the_same_in_another_order_with_the_same_right_one(seed):
-    changed = under("shuffled", seed=seed)
-    before, after = SAMPLE.content["options"], changed.content["options"]
-    assert sorted(before) == sorted(after) and before != after
-    assert after[changed.gold["place"]] == before[SAMPLE.gold["place"]]
-    assert changed.content["story"] == STORY
-
-
-def test_a_question_without_its_story_says_so():
+    assert under("renamed", nobody) is under("shuffled", nobody) is nobody
     changed = under("storyless")
-    assert changed.content == {**SAMPLE.content, "story": INSTEAD["en"]} and changed.gold == SAMPLE.gold
+    assert changed.content == {**CONTENT, "story": INSTEAD["en"]} and changed.gold == SAMPLE.gold
+    with pytest.raises(BadQuestion, match="version 0 of the name lists of controls, and this program has version 2"):
+        controlled(SAMPLE, WHOLE, Settings(control="renamed", control_lists=0))
 
 
 @given(seed=seeds)
@@ -77,16 +72,19 @@ def test_an_irrelevant_sentence_stands_between_two_and_in_no_quotation(seed):
     (sentence,) = [one for one in SENTENCES["en"] if one in story]
     assert story.replace(f" {sentence}", "", 1) == STORY
     assert sentence not in story.partition("“")[2].partition("”")[0]
-
-
-@given(seed=seeds)
-def test_a_chinese_story_gets_a_chinese_sentence(seed):
-    chinese = replace(WHOLE, language=lambda sample: "zh")
-    story = under(
-        "distracted", replace(SAMPLE, content={"story": "小明走了。小红说：“你好。再见。”她也走了。"}), seed, chinese
-    ).content["story"]
-    (sentence,) = [one for one in SENTENCES["zh"] if one in story]
-    assert story.replace(sentence, "", 1) == "小明走了。小红说：“你好。再见。”她也走了。"
+    chinese = "小明走了。小红说：“你好。再见。”她也走了。"
+    told = under("distracted", replace(SAMPLE, content={"story": chinese}), seed, CHINESE).content["story"]
+    (sentence,) = [one for one in SENTENCES["zh"] if one in told]
+    assert told.replace(sentence, "", 1) == chinese
+    # a story of sentences has what belongs to each
+    listed, sentences = replace(WHOLE, relined=relined), ["It rained", "Anna left", "It stopped"]
+    sample = replace(SAMPLE, content={"story": sentences}, gold={"seen": [["a"], ["b"], ["c"]]})
+    changed = under("distracted", sample, seed, listed)
+    (added,) = [at for at, one in enumerate(changed.content["story"]) if one in SENTENCES["en"]]
+    assert 0 < added < 3 and changed.gold["seen"][added] == []
+    assert [one for at, one in enumerate(changed.content["story"]) if at != added] == sentences
+    assert [one for one in changed.gold["seen"] if one] == sample.gold["seen"]
+    assert under("storyless", sample, seed, listed).content["story"] == [INSTEAD["en"]]
 
 
 def test_a_suite_offers_the_controls_that_go_with_its_samples():
@@ -99,54 +97,44 @@ def test_a_suite_offers_the_controls_that_go_with_its_samples():
     assert senseless(declared, "storyless") == {"look": "Nothing is there."}
 
 
-def relined(sample: Sample, sentences, origins) -> Sample:
-    seen = [[] if origin is None else sample.gold["seen"][origin] for origin in origins]
-    return replace(sample, content={**sample.content, "story": [*sentences]}, gold={"seen": seen})
-
-
-@given(seed=seeds)
-def test_a_story_of_sentences_is_told_in_others_with_what_belongs_to_each(seed):
-    listed = replace(WHOLE, relined=relined)
-    sample = replace(
-        SAMPLE, content={"story": ["It rained", "Anna left", "It stopped"]}, gold={"seen": [["a"], ["b"], ["c"]]}
-    )
-    changed = under("distracted", sample, seed, listed)
-    (added,) = [at for at, one in enumerate(changed.content["story"]) if one in SENTENCES["en"]]
-    assert 0 < added < 3 and changed.gold["seen"][added] == []
-    assert [one for at, one in enumerate(changed.content["story"]) if at != added] == sample.content["story"]
-    assert [one for one in changed.gold["seen"] if one] == sample.gold["seen"]
-    assert under("storyless", sample, seed, listed).content["story"] == [INSTEAD["en"]]
-
-
-def test_samples_of_other_lists_of_names_are_not_made_again_as_something_else():
-    settings = Settings(control="renamed", control_lists=0)
-    with pytest.raises(
-        BadQuestion, match="asked with version 0 of the name lists of controls, and this program has version 2"
-    ):
-        controlled(SAMPLE, WHOLE, settings)
+def test_every_suite_has_each_control_or_says_why_not():
+    for suite in [suite for suite in suites().values() if suite.controls]:
+        assert {control.name for control in controls_of(suite.controls)} >= {"renamed", "storyless", "distracted"}
+        for name in CONTROLS:
+            left_out = senseless(suite.controls, name)
+            assert set(left_out) <= {"", *(step.key for step in suite.launched)}
+            assert all(why[0].isupper() and why.endswith(".") for why in left_out.values())
+            kept = [step for step in suite.launched if step.key not in left_out]
+            assert "" in left_out or kept
+            for step in kept:
+                assert not set(step.needs) & set(left_out), f"{step.key} is asked without what it needs"
+        places = suite.controls.texts
+        assert len(places) == len(set(places)) and {place.partition(".")[0] for place in places} <= {"content", "gold"}
+        assert places[0] == f"content.{suite.controls.story}"  # names of the story are found first
+        # methods that ask what people perceive have no control that leaves nothing to perceive
+        methods = {name for name, _ in suite.method.choices} if suite.method else set()
+        for name, whys in suite.controls.refused.items():
+            assert name in CONTROLS and set(whys) <= methods
+            assert all(why[0].isupper() and why.endswith(".") for why in whys.values())
+        assert all(refused(suite.controls, "storyless", one) for one in methods & {"perceptom", "oracle-perception"})
+        assert not refused(suite.controls, "storyless", "plain") and not refused(None, "storyless", "plain")
 
 
 def test_what_a_seed_gives_stays_or_the_version_of_the_lists_is_raised():
-    chinese = replace(WHOLE, language=lambda sample: "zh")
-    stories = {
-        "en": (
-            "Today Anna and Boris saw a cat in a box. Then Carla put the apple into a basket in the kitchen. It rained."
-        ),
-        "zh": "小明和小红在厨房里看到一个苹果。老王走了。他们都笑了。",
-    }
-    given: list[object] = [
-        repr(one) for one in (FAMILY, GIVEN, PEOPLE, OBJECTS, PLACES, CHINESE_OBJECTS, CHINESE_PLACES, SENTENCES)
-    ]
+    english = (
+        "Today Anna and Boris saw a cat in a box. Then Carla put the apple into a basket in the kitchen. It rained."
+    )
+    stories = {"en": english, "zh": "小明和小红在厨房里看到一个苹果。老王走了。他们都笑了。"}
+    lists = (FAMILY, GIVEN, PEOPLE, OBJECTS, PLACES, CHINESE_OBJECTS, CHINESE_PLACES, SENTENCES)
+    given: list[object] = [repr(one) for one in lists]
     for seed, name, language in product(range(5), CONTROLS, stories):
-        sample = replace(SAMPLE, content={**SAMPLE.content, "story": stories[language]})
-        changed = under(name, sample, seed, chinese if language == "zh" else WHOLE)
+        sample = replace(SAMPLE, content={**CONTENT, "story": stories[language]})
+        changed = under(name, sample, seed, CHINESE if language == "zh" else WHOLE)
         given.append([changed.content, changed.gold])
     digest = hashlib.sha256(json.dumps(given, ensure_ascii=False).encode()).hexdigest()
     assert (LISTS_VERSION, digest[:16]) == (2, "7c39cf8c7f2477bb")
 
 
-MARKED_WHOLE = Controllable("story", ("content.story", "content.question", "content.options"))
-MARKED_SAMPLE = Sample("k", "c", {"question": "Why?", "story": "Then Anna left.", "options": ["a", "b"]}, {})
 texts = st.text("ab .,\n", max_size=12)
 
 
@@ -158,49 +146,13 @@ def test_the_pieces_of_a_text_are_the_text_and_what_is_not_marked_is_in_both(bef
     assert same[0] == same[1]
 
 
-def test_a_changed_name_alone_is_marked():
-    assert marked("Then Anna left.", "Then Ida left.") == (
-        [("Then ", False), ("Anna", True), (" left.", False)], [("Then ", False), ("Ida", True), (" left.", False)],
-    )  # fmt: skip
-
-
-def test_only_texts_that_changed_are_shown_the_story_first():
-    assert changes_of(MARKED_SAMPLE, MARKED_WHOLE) == []
-    changed = controlled(MARKED_SAMPLE, MARKED_WHOLE, Settings(control="storyless"))
-    assert [one.name for one in changes_of(changed, MARKED_WHOLE)] == ["story"]
+def test_only_what_changed_is_marked_and_shown_the_story_first():
+    for side, name in zip(marked("Then Anna left.", "Then Ida left."), ("Anna", "Ida"), strict=True):
+        assert side == [("Then ", False), (name, True), (" left.", False)]
+    whole = replace(WHOLE, reordered=None)
+    sample = replace(SAMPLE, gold={})
+    assert changes_of(sample, whole) == []
+    changed = controlled(sample, whole, Settings(control="storyless"))
+    assert [one.name for one in changes_of(changed, whole)] == ["story"]
     both = replace(changed, content={**changed.content, "options": ["b", "a"]})
-    assert [one.name for one in changes_of(both, MARKED_WHOLE)] == ["story", "options"]
-
-
-SUITES = [suite for suite in suites().values() if suite.controls]
-
-
-def test_every_suite_has_each_control_or_says_why_not():
-    for suite in SUITES:
-        assert {control.name for control in controls_of(suite.controls)} >= {"renamed", "storyless", "distracted"}
-        for name in CONTROLS:
-            left_out = senseless(suite.controls, name)
-            assert set(left_out) <= {"", *(step.key for step in suite.launched)}
-            assert all(why[0].isupper() and why.endswith(".") for why in left_out.values())
-            kept = [step for step in suite.launched if step.key not in left_out]
-            assert "" in left_out or kept
-            for step in kept:
-                assert not set(step.needs) & set(left_out), f"{step.key} is asked without what it needs"
-
-
-def test_names_are_replaced_in_gold_too():
-    for suite in SUITES:
-        places = suite.controls.texts
-        assert len(places) == len(set(places)) and {place.partition(".")[0] for place in places} <= {"content", "gold"}
-        assert places[0] == f"content.{suite.controls.story}"  # names of the story are found first
-
-
-def test_methods_that_ask_what_people_perceive_have_no_control_that_leaves_nothing_to_perceive():
-    for suite in SUITES:
-        methods = {name for name, _ in suite.method.choices} if suite.method else set()
-        for name, whys in suite.controls.refused.items():
-            assert name in CONTROLS and set(whys) <= methods
-            assert all(why[0].isupper() and why.endswith(".") for why in whys.values())
-        for method in methods & {"perceptom", "oracle-perception"}:
-            assert refused(suite.controls, "storyless", method)
-        assert not refused(suite.controls, "storyless", "plain") and not refused(None, "storyless", "plain")
+    assert [one.name for one in changes_of(both, whole)] == ["story", "options"]

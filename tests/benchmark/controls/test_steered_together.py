@@ -27,16 +27,16 @@ from workers.services.jobs import JobRefused, cancel_job
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
-def _made(folder):
-    cast = new_cast()
-    planned = plan(*opentom(cast, folder), controls=("renamed", "storyless"), limit=2)
-    return cast, start_run(by=cast.alice, plan=planned, now=timezone.now())
-
-
 @pytest.fixture
 def world(tmp_path):
     """A cast and a run that waits, with two controls."""
-    cast, run = copied("steered controls", lambda: _made(tmp_path))
+
+    def made():
+        cast = new_cast()
+        planned = plan(*opentom(cast, tmp_path), controls=("renamed", "storyless"), limit=2)
+        return cast, start_run(by=cast.alice, plan=planned, now=timezone.now())
+
+    cast, run = copied("steered controls", made)
     return cast, Run.objects.select_related("job").get(pk=run.pk)
 
 
@@ -49,31 +49,34 @@ def states() -> list[str]:
     return list(Run.objects.order_by("pk").values_list("job__state", flat=True))
 
 
+def command(*arguments: str) -> tuple[dict, str]:
+    """What the command prints as JSON, and what it says beside it."""
+    out, said = io.StringIO(), io.StringIO()
+    call_command("runs", *arguments, "--json", stdout=out, stderr=said)
+    return json.loads(out.getvalue()), said.getvalue()
+
+
 def test_controls_follow_their_run(run):
     for action, state in (("pause", "paused"), ("resume", "running"), ("cancel", "cancelled")):
         run.job.refresh_from_db()
-        assert act_on(run, action)[0] == 2
-        assert states() == [state] * 3
+        assert act_on(run, action)[0] == 2 and states() == [state] * 3
     run.job.refresh_from_db()
     with pytest.raises(JobRefused, match="The run is cancelled; expected running or paused or preparing to cancel it"):
         act_on(run, "cancel")
 
 
-def test_a_control_is_cancelled_by_itself(run):
+def test_a_control_is_cancelled_by_itself_and_an_ended_run_still_stops_its_controls(run):
     control = run.controls.select_related("job").get(control="renamed")
-    assert act_on(control, "cancel")[0] == 0
-    assert states() == ["running", "cancelled", "running"]
+    assert act_on(control, "cancel")[0] == 0 and states() == ["running", "cancelled", "running"]
     assert act_on(run, "pause")[2] == "The run under its control was paused, too."
     assert states() == ["paused", "cancelled", "paused"]
-
-
-def test_an_ended_run_still_stops_its_controls(run):
+    run.job.refresh_from_db()
+    act_on(run, "resume")
     cancel_job(job=run.job, now=timezone.now())
     run.job.refresh_from_db()
     with pytest.raises(RunRefused, match="under a control of the run, is running: let it end or cancel it"):
         archive_run(by=None, run=run, now=timezone.now())
-    assert act_on(run, "cancel")[0] == 2
-    assert states() == ["cancelled", "cancelled", "cancelled"]
+    assert act_on(run, "cancel")[0] == 1 and states() == ["cancelled"] * 3
 
 
 def test_a_control_without_money_to_go_on_stays_and_is_named(run, monkeypatch):
@@ -86,28 +89,23 @@ def test_a_control_without_money_to_go_on_stays_and_is_named(run, monkeypatch):
     assert along[1][0].startswith("“Two readers: other names” stays as it is:")
 
 
-def test_the_command_says_how_many(run):
-    out, said = io.StringIO(), io.StringIO()
-    call_command("runs", "cancel", run.uid, "--json", stdout=out, stderr=said)
-    assert json.loads(out.getvalue())["controls_taken_along"] == 2
-    assert "2 runs under its controls were cancelled, too." in said.getvalue()
-
-
-def test_the_page_asks_and_says_so_and_the_api_answers_with_the_number(client, world):
+def test_page_command_and_api_say_how_many(client, world):
     cast, run = world
     client.force_login(cast.alice)
+
+    def press(action: str) -> str:
+        address = reverse("benchmark:run_action", args=[cast.project.slug, run.uid, action])
+        return written(client.post(address, follow=True))
+
     page = client.get(reverse("benchmark:run", args=[cast.project.slug, run.uid])).content.decode()
-    for question in (
-        "2 runs under its controls are cancelled, too. Nothing more is asked",
-        "2 runs under its controls are paused",
-    ):
-        assert f'data-confirm="{question}' in page
-    pressed = client.post(reverse("benchmark:run_action", args=[cast.project.slug, run.uid, "pause"]), follow=True)
-    assert "2 runs under its controls were paused, too." in written(pressed) and states() == ["paused"] * 3
+    for question in ("are cancelled, too. Nothing more is asked", "are paused"):
+        assert f'data-confirm="2 runs under its controls {question}' in page
+    assert "2 runs under its controls were paused, too." in press("pause") and states() == ["paused"] * 3
+    told, said = command("resume", run.uid)
+    assert told["controls_taken_along"] == 2 and "2 runs under its controls were resumed, too." in said
     address = reverse("api:run_action", args=[cast.project.slug, run.uid, "cancel"])
     assert client.post(address, "{}", content_type="application/json").json()["controls_taken_along"] == 2
-    late = client.post(reverse("benchmark:run_action", args=[cast.project.slug, run.uid, "cancel"]), follow=True)
-    assert "callout-error" not in late.content.decode()  # a press that comes too late
+    assert "callout-error" not in press("cancel")  # a press that comes too late
 
 
 def test_all_runs_of_a_launch_are_done_to_by_page_command_and_api(client, tmp_path):
@@ -125,12 +123,13 @@ def test_all_runs_of_a_launch_are_done_to_by_page_command_and_api(client, tmp_pa
     assert states() == ["paused", "paused", "running"]
     live = written(client.get(f"{page}progress/", {"seen": "as before"}))
     assert 'id="run-methods"' in live and "Resume all of this launch" in live
-    out, said = io.StringIO(), io.StringIO()
-    call_command("runs", "resume", second.uid, "--launch", "--json", stdout=out, stderr=said)
-    assert json.loads(out.getvalue())["runs_of_launch"] == 2 and "2 runs of this launch were resumed" in said.getvalue()
-    with pytest.raises(CommandError, match="A budget is of one run"):
-        call_command("runs", "resume", first.uid, "--launch", "--budget", "3")
-    with pytest.raises(CommandError, match="launched alone"):
-        call_command("runs", "cancel", alone.uid, "--launch")
+    told, said = command("resume", second.uid, "--launch")
+    assert told["runs_of_launch"] == 2 and "2 runs of this launch were resumed" in said
+    for arguments, why in (
+        (("resume", first.uid, "--launch", "--budget", "3"), "A budget is of one run"),
+        (("cancel", alone.uid, "--launch"), "launched alone"),
+    ):
+        with pytest.raises(CommandError, match=why):
+            call_command("runs", *arguments)
     refused = client.post(address.replace("pause", "retry"), '{"launch": true}', content_type="application/json")
     assert refused.status_code == 422 and states() == ["running"] * 3
