@@ -116,7 +116,7 @@ def test_what_stays_as_it_is_is_not_asked_again_and_a_budget_is_divided(cast, ru
     assert plan_of(started).budget == Decimal("0.9999"), "never exceeded in sum"
 
 
-def test_a_run_is_extended_repeated_and_deleted_with_its_controls(cast, run):
+def test_a_run_is_extended_and_repeated_with_its_controls(cast, run):
     third = make_endpoint("third", model="third", options={"function": READS})
     more = list(run.dataset.samples.order_by("position")[QUESTIONS : QUESTIONS + 2])
     # two models on two more questions, a third one on all of them, as published and under two controls
@@ -125,10 +125,12 @@ def test_a_run_is_extended_repeated_and_deleted_with_its_controls(cast, run):
     assert all(one.entrants.filter(endpoint=third).exists() for one in run.controls.all())
     again = run_again(by=cast.alice, run=run, now=timezone.now())
     assert [one.control for one in again.controls.order_by("pk")] == [*BOTH]
+
+
+def test_a_run_is_deleted_with_its_controls(cast, run):
     beside = list(run.controls.all())
     delete_run(by=cast.alice, run=run, now=timezone.now())
-    assert not Run.objects.filter(pk__in=[run.pk, *(one.pk for one in beside)]).exists()
-    assert not RunItem.objects.filter(entrant__run__in=beside).exists()
+    assert not Run.objects.exists() and not RunItem.objects.filter(entrant__run__in=beside).exists()
 
 
 def test_controls_are_added_to_a_run_on_its_page_which_says_what_is_beside_it(client, cast, run):

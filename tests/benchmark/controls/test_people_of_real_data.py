@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -87,9 +88,7 @@ def test_of_tombench_two_places_are_taken_for_people(shared):
     renamings = told(suite_named("tombench").copied.load(shared / "data" / "ToMBench").samples, "tombench")
     wrong = {name for _, names in renamings for name in names.people} & NOBODY
     assert wrong == {"Milaria", "Pixelon"}
-    counts = {
-        split: sum(len(names.people) for sample, names in renamings if sample.split == split) for split in ("en", "zh")
-    }
+    counts = Counter(sample.split for sample, names in renamings for _ in names.people)
     assert counts == {"en": 3205, "zh": 1730}
     same = next(names for sample, names in renamings if sample.key.startswith("persuasion-story-task:33:en"))
     assert same.people["Xiaowei"] == same.people["Xiao Wei"]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.models import Run
 from benchmark.services.archiving import archive_run
-from benchmark.services.launches import start_run, start_runs
+from benchmark.services.launches import start_run
 from benchmark.services.plans import RunRefused
 from benchmark.services.runs import act_on
 from tests.benchmark.controls.world import opentom, plan
@@ -106,30 +105,3 @@ def test_page_command_and_api_say_how_many(client, world):
     address = reverse("api:run_action", args=[cast.project.slug, run.uid, "cancel"])
     assert client.post(address, "{}", content_type="application/json").json()["controls_taken_along"] == 2
     assert "callout-error" not in press("cancel")  # a press that comes too late
-
-
-def test_all_runs_of_a_launch_are_done_to_by_page_command_and_api(client, tmp_path):
-    cast = new_cast()
-    client.force_login(cast.alice)
-    planned = plan(*opentom(cast, tmp_path), limit=2)
-    plans = [replace(planned, options={**planned.options, "method": name}) for name in ("plain", "cot")]
-    first, second = start_runs(by=cast.alice, plans=plans, now=timezone.now())
-    alone = start_run(by=cast.alice, plan=planned, now=timezone.now())
-    page = reverse("benchmark:run", args=[cast.project.slug, first.uid])
-    assert "Pause all of this launch" in written(client.get(page))
-    address = reverse("api:run_action", args=[cast.project.slug, first.uid, "pause"])
-    told = client.post(address, '{"launch": true}', content_type="application/json").json()
-    assert (told["runs_of_launch"], told["state"], told["left"]) == (2, "paused", [])
-    assert states() == ["paused", "paused", "running"]
-    live = written(client.get(f"{page}progress/", {"seen": "as before"}))
-    assert 'id="run-methods"' in live and "Resume all of this launch" in live
-    told, said = command("resume", second.uid, "--launch")
-    assert told["runs_of_launch"] == 2 and "2 runs of this launch were resumed" in said
-    for arguments, why in (
-        (("resume", first.uid, "--launch", "--budget", "3"), "A budget is of one run"),
-        (("cancel", alone.uid, "--launch"), "launched alone"),
-    ):
-        with pytest.raises(CommandError, match=why):
-            call_command("runs", *arguments)
-    refused = client.post(address.replace("pause", "retry"), '{"launch": true}', content_type="application/json")
-    assert refused.status_code == 422 and states() == ["running"] * 3

@@ -24,33 +24,16 @@ ANSWERS = (
     "The cat is in the garden", "The ring is in the box",
 )  # fmt: skip
 STEPS = (Step("tell", "Telling"), Step("grade", "Grading", judged=True, needs=("tell",)))
-GROUP = MetricGroup(
-    key="graded",
-    title="Answers",
-    noun="telling",
-    shares=("right",),
-    headers={"right": "Right"},
-    score="right",
-    score_title="Right answers",
-    prompt="tell",
-    rests_on=("tell", "grade"),
-    scored="grade",
-    judged=True,
-)
+_TITLES = {"title": "Answers", "noun": "telling", "headers": {"right": "Right"}, "score_title": "Right answers"}
+_STEPS = {"prompt": "tell", "rests_on": ("tell", "grade"), "scored": "grade", "judged": True}
+GROUP = MetricGroup(key="graded", shares=("right",), score="right", **_TITLES, **_STEPS)
 
 
 def load(folder: Path) -> Imported:
-    samples = [
-        Sample(
-            f"q{at}",
-            f"c{at}",
-            {"question": f"Where is it ({at})?"},
-            {"answer": text},
-            number=at,
-            split="shown" if at == 6 else "asked",
-        )
-        for at, text in enumerate(ANSWERS, start=1)
-    ]
+    samples = []
+    for at, text in enumerate(ANSWERS, start=1):
+        split, asked = "shown" if at == 6 else "asked", {"question": f"Where is it ({at})?"}
+        samples.append(Sample(f"q{at}", f"c{at}", asked, {"answer": text}, number=at, split=split))
     return Imported("Places", samples)
 
 
@@ -117,6 +100,10 @@ def _strict(body: Body) -> str:
     return "hm" if " not " in said else "yes" if said.rstrip(".") == gold else "no"
 
 
+_TEST = JudgeTest(
+    rows=_rows, request=_about, counts=_counts, most_calls=4, least_pairs=1, spared="shown", settings=("options",)
+)
+_BASELINE = Baseline(name="strict", task="grade", answer=_strict, sample={"said": "a", "gold": "a", "tone": "mild"})
 SUITE = Suite(
     name="graded",
     title="Graded places",
@@ -129,21 +116,6 @@ SUITE = Suite(
     copied=Copied(load=load),
     noun=("place", "places"),
     settings=(Setting("tone", "Tone", "mild", choices=(("mild", "mild"), ("stern", "stern"))),),
-    judge=Judge(
-        instrument=_instrument,
-        test=JudgeTest(
-            rows=_rows,
-            request=_about,
-            counts=_counts,
-            most_calls=4,
-            least_pairs=1,
-            spared="shown",
-            settings=("options",),
-        ),
-    ),
-    asking=Asking(
-        baselines=(
-            Baseline(name="strict", task="grade", answer=_strict, sample={"said": "a", "gold": "a", "tone": "mild"}),
-        )
-    ),
+    judge=Judge(instrument=_instrument, test=_TEST),
+    asking=Asking(baselines=(_BASELINE,)),
 )

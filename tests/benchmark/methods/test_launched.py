@@ -131,16 +131,47 @@ def test_what_is_done_to_all_runs_of_a_launch_leaves_others_alone(alice, cast, w
         address = reverse("benchmark:run_action", args=[slug, runs[1].uid, action])
         return written(alice.post(address, {"launch": "all"}, follow=True))
 
-    shown = written(alice.get(reverse("benchmark:run", args=[slug, runs[0].uid])))
+    def by_command(action: str) -> str:
+        out, said = io.StringIO(), io.StringIO()
+        call_command("runs", action, runs[1].uid, "--launch", "--json", stdout=out, stderr=said)
+        assert json.loads(out.getvalue())["runs_of_launch"] == 3
+        return said.getvalue()
+
+    def over_api(action: str, status: int = 200) -> dict:
+        address = reverse("api:run_action", args=[slug, runs[0].uid, action])
+        answer = alice.post(address, '{"launch": true}', content_type="application/json")
+        assert answer.status_code == status
+        return answer.json()
+
+    page = reverse("benchmark:run", args=[slug, runs[0].uid])
+    shown = written(alice.get(page))
     assert "Pause all of this launch" in shown and "Resume all of this launch" not in shown
-    for action, state in (("pause", "paused"), ("resume", "running"), ("cancel", "cancelled")):
-        said = press(action)
-        assert action == "resume" or f"3 runs of this launch were {state}" in said
-        assert "4 runs under their controls" not in said
+    for act, action, state in (
+        (press, "pause", "paused"),
+        (by_command, "resume", "running"),
+        (over_api, "pause", "paused"),
+        (press, "resume", "running"),
+        (press, "cancel", "cancelled"),
+    ):
+        said = act(action)
+        if act is over_api:
+            assert (said["runs_of_launch"], said["state"], said["left"]) == (3, "paused", [])
+            live = written(alice.get(f"{page}progress/", {"seen": "as before"}))
+            assert 'id="run-methods"' in live and "Resume all of this launch" in live
+        else:
+            done = "resumed" if action == "resume" else state
+            assert f"3 runs of this launch were {done}" in said and "4 runs under their controls" not in said
         states = dict(Run.objects.values_list("uid", "job__state"))
-        assert {states.pop(alone.uid), states.pop(ended.uid)} == {"running", "finished"}
+        assert (states.pop(alone.uid), states.pop(ended.uid)) == ("running", "finished")
         assert states == dict.fromkeys(of_launch, state)
     assert "Nothing of this launch" in press("cancel")
+    over_api("retry", 422)
+    for arguments, why in (
+        (("resume", runs[0].uid, "--launch", "--budget", "3"), "A budget is of one run"),
+        (("cancel", alone.uid, "--launch"), "launched alone"),
+    ):
+        with pytest.raises(CommandError, match=why):
+            call_command("runs", *arguments)
     assert "of this launch" not in written(alice.get(reverse("benchmark:run", args=[slug, alone.uid])))
 
 

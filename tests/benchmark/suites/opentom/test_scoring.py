@@ -10,7 +10,6 @@ from django.core.management import CommandError, call_command
 
 from benchmark.suites.opentom.data import load, named_questions
 from benchmark.suites.opentom.parsing import OUTSIDE
-from tests.benchmark.suites.phrasings import OTHER_WORDS, REFUSALS, in_turn
 
 REASONED = "Una moved it, so no. Is it there, yes or no?\nTherefore, the answer is {0}."
 """An answer by chain of thought whose reasoning has other labels in it."""
@@ -32,7 +31,7 @@ def gold(folder, part: str) -> dict[str, str]:
     return {name: sample.gold["answer"] for name, sample in named_questions(load(folder).samples, part).items()}
 
 
-def test_right_answers_refusals_and_other_answers_by_part(copy_of):
+def test_right_answers_and_others_by_part(copy_of):
     folder = copy_of()
     for part, places in (("coarse", 20), ("fine", 40)):
         answers = gold(folder, part)
@@ -42,13 +41,9 @@ def test_right_answers_refusals_and_other_answers_by_part(copy_of):
         for name, metrics in repaired.items():
             assert metrics["accuracy"]["value"] == metrics["f1"]["value"] == 1.0 and metrics["unreadable"] == 0
             assert ("f1_mean_of_kinds" in metrics) == name.startswith("Multi-hop")
-        for texts, accuracy, unreadable in ((REFUSALS, None, True), (OTHER_WORDS, 0.0, False)):
-            given = dict(zip(answers, in_turn(texts, len(answers)), strict=True))
-            repaired = scored(folder, given, part=part)["repaired"]
-            for metrics in repaired["metrics"].values():
-                assert (metrics["accuracy"]["value"], metrics["f1"]["value"]) == (accuracy, accuracy), metrics
-                assert metrics["unreadable"] == (metrics["answers"] if unreadable else 0)
-            assert {*repaired["answers"].values()} == {None if unreadable else OUTSIDE}
+        others = scored(folder, dict.fromkeys(answers, "The aquarium"), part=part)["repaired"]
+        assert {metrics["f1"]["value"] for metrics in others["metrics"].values()} == {0.0}
+        assert {*others["answers"].values()} == {OUTSIDE}
 
 
 def test_repaired_figures_leave_out_what_cannot_be_read_and_say_how_much(copy_of):

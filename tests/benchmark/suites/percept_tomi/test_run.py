@@ -141,13 +141,6 @@ def test_perception_is_told_as_each_parse_counts(planned):
     assert official.rows[0].get(accuracy) is None
 
 
-def test_a_run_without_the_precursors_has_questions_alone(planned):
-    run = finished(planned("tracker", precursors=False))
-    assert {*RunItem.objects.values_list("step", flat=True)} == {"answer"}
-    groups = report_of(run).entrants[0].groups
-    assert groups["percept-tomi"] and not groups.get("percept-tomi-perception")
-
-
 def test_a_control_that_shows_nothing_else_by_a_method_is_refused_with_the_reason(planned):
     plan = planned("tracker")
 
@@ -216,6 +209,9 @@ def thinking(body) -> str:
 def test_methods_are_compared_by_scenario_as_the_paper_has_them(planned, cast):
     plans = plans_by_method(planned(rule=thinking, precursors=False), ["plain", "cot"])
     runs = [work_off(run) for run in start_runs(by=cast.alice, plans=plans, now=timezone.now())]
+    assert not {"belief", "perceptions"} & {*RunItem.objects.values_list("step", flat=True)}, "without precursors"
+    groups = report_of(runs[0]).entrants[0].groups
+    assert groups["percept-tomi"] and not groups.get("percept-tomi-perception")
     document = document_of(runs[0])
     rows = {(row.way, row.part): row for row in document.by_method.parts["percept-tomi"]["repaired"]}
     # 8 questions of each scenario: plain, those on true beliefs are right, those on false ones wrong
