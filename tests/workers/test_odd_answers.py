@@ -188,6 +188,7 @@ def test_quota_model_and_address_are_known_by_what_is_said():
             (422, {"error": "model 'tiny-3.1' not found"}),
             (422, {"detail": "model 'tiny' not found"}),
             (404, error(none, code="model_not_found")),
+            (404, error("Nothing answers as the model x here.")),
             (404, {"type": "error"} | error("model: x", type="not_found_error")),
             (404, error('model "x" not found, try pulling it first', type="api_error")),
             (404, {"object": "error", "message": none, "code": 404}),
