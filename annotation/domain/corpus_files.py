@@ -20,7 +20,6 @@ from annotation.domain.stories import (
     story_of_object,
     story_of_question,
     story_of_record,
-    with_names,
 )
 from core.incoming.encodings import BadText, seekable, utf8_lines
 from core.incoming.json_lines import BadLine
@@ -88,9 +87,8 @@ def _stories(
             if isinstance(item, BadLine):
                 raise item
             if format == RECORDS:
-                record = with_names(item)
-                left_out.add(foreign_fields(record))
-                yield story_of_record(record, file, line, keys)
+                left_out.add(foreign_fields(item))
+                yield story_of_record(item, file, line, keys)
             elif format == QUESTIONS:
                 left_out.add(name for name in item if name not in ITEM_FIELDS)
                 yield story_of_question(item, file, line, language=language, category=category_of(file))

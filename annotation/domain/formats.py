@@ -24,8 +24,8 @@ class FileFormat:
     `title` is what such files hold, `so_many` says a number of them, `becomes` what is made of it. It is told by its
     fields: a file is of this format if it has all of one set of `recognised_by` and none of `not_with`, as columns of a
     spreadsheet if `in_sheet`, as fields of its first object of JSON if `in_json`. Names of fields are compared by
-    `columns.key_of` unless `exact`. `needs` are the sets of fields of which an importer needs one whole, if they are
-    more than those that tell the format. `page` is the name of the address that takes it, with what it needs in
+    `columns.key_of` unless `exact`. `needs` are the fields that an importer needs, if they are more than those that
+    tell the format. `page` is the name of the address that takes it, with what it needs in
     addition to the project; empty for the page *Import*. `suffixes` are those of files in a folder of stories: a story
     with a number is the one of that number in its project; one without is known by its file's name and its text, and
     the first of several with one text counts.
@@ -40,7 +40,7 @@ class FileFormat:
     in_sheet: bool = False
     in_json: bool = True
     exact: bool = False
-    needs: tuple[frozenset[str], ...] = ()
+    needs: frozenset[str] = frozenset()
     page: str = ""
     page_needs: tuple[str, ...] = ()
     suffixes: tuple[str, ...] = (".jsonl", ".json")
@@ -50,26 +50,17 @@ class FileFormat:
         names = self._keys(fields)
         return (
             (self.in_sheet if in_sheet else self.in_json)
-            and not self.is_barred(fields)
+            and not names & self._keys(self.not_with)
             and any(self._keys(required) <= names for required in self.recognised_by)
         )
 
-    def is_barred(self, fields: Collection[str]) -> bool:
-        """Return whether a field shows that a file is not of this format."""
-        return bool(self._keys(fields) & self._keys(self.not_with))
+    @property
+    def needed(self) -> frozenset[str]:
+        """The fields that an importer needs, as a refusal names them."""
+        return self.needs or self.recognised_by[0]
 
     def _keys(self, fields: Collection[str]) -> set[str]:
         return set(fields) if self.exact else set(map(key_of, fields))
-
-    def missing(self, fields: Collection[str]) -> tuple[float, list[str]]:
-        """Return the share of the needed fields that a file with these fields has, and the names of the others, for the
-        needs that it meets best."""
-        names = self._keys(fields)
-        lacks = []
-        for needed in self.needs or self.recognised_by:
-            missing = [name for name in sorted(needed) if not self._keys({name}) <= names]
-            lacks.append((1 - len(missing) / len(needed), missing))
-        return max(lacks, key=lambda lack: lack[0])
 
 
 RECORDS = FileFormat(
@@ -78,7 +69,8 @@ RECORDS = FileFormat(
     lambda count: counted(count, "record"),
     gettext_noop("stories of this project with their belief tables"),
     recognised_by=(frozenset({"story_id", "story", "beliefs"}),),
-    needs=(frozenset(RECORD_FIELDS),),
+    needs=frozenset(RECORD_FIELDS),
+    exact=True,
 )
 QUESTIONS = FileFormat(
     "tombench",
@@ -110,9 +102,7 @@ TABLES = FileFormat(
     not_with=frozenset({"dimension", "annotator"}),
     in_sheet=True,
     in_json=False,
-    needs=tuple(
-        frozenset({story, "actor", belief}) for story in ("story_id", "story") for belief in ("belief", "proposition")
-    ),
+    needs=frozenset({"story_id", "actor", "belief"}),
 )
 LABELS = FileFormat(
     "votes",
@@ -122,7 +112,7 @@ LABELS = FileFormat(
     recognised_by=(frozenset({"dimension", "annotator", "label"}),),
     in_sheet=True,
     in_json=False,
-    needs=(frozenset(votes_csv.REQUIRED),),
+    needs=frozenset(votes_csv.REQUIRED),
 )
 IMPORTED: Mapping[str, FileFormat] = {**CORPUS_FORMATS, TABLES.key: TABLES, LABELS.key: LABELS}
 """Formats that the page *Import* takes."""
@@ -143,15 +133,6 @@ def formats_of(fields: Collection[str], *, in_sheet: bool) -> list[FileFormat]:
     every_format = (*IMPORTED.values(), *_elsewhere.values())
     fitting = [file_format for file_format in every_format if file_format.fits(fields, in_sheet=in_sheet)]
     return [file_format for file_format in fitting if file_format is not STORIES] or fitting
-
-
-def nearest(fields: Collection[str], *, in_sheet: bool) -> list[tuple[FileFormat, list[str]]]:
-    """Return the format that a file of no known format is nearest to, with the fields that it lacks; every format of
-    the page *Import* if it has no field of any."""
-    kinds = (kind for kind in IMPORTED.values() if (kind.in_sheet if in_sheet else kind.in_json))
-    lacks = [(kind, *kind.missing(fields)) for kind in kinds if not kind.is_barred(fields)]
-    best = max(lacks, key=lambda lack: lack[1])
-    return [(kind, missing) for kind, share, missing in ([best] if best[1] else lacks)]
 
 
 def is_story(names: Collection[str]) -> bool:

@@ -101,27 +101,17 @@ class Problems(list[Problem]):
         super().__init__()
         self.total = 0
         self.of_other_kinds = 0
-        self._last: Problem | None = None
-        self._lines: dict[tuple[str, int, str], int] = {}
         self._alike: dict[tuple[str, str], Alike] = {}
         self._all: IO[bytes] | None = None
 
-    def add(self, problem: Problem, *, once: bool = False) -> None:
-        """Add a problem. With `once`, a message that recurs on other lines is listed at the first of them, with their
-        number."""
+    def add(self, problem: Problem) -> None:
         self.total += 1
         if self._all is None:
             self._all = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - it ends with the problems
         line = _line((defused(problem.file), problem.line, defused(problem.message)))
         self._all.write(line.encode("utf-8", "surrogatepass"))
-        key = (problem.file, 0 if once else problem.line, problem.message)
-        if key in self._lines:
-            self._lines[key] += 1
-        elif len(self) < MAX_LISTED_PROBLEMS:
-            self._lines[key] = 1
+        if len(self) < MAX_LISTED_PROBLEMS:
             self.append(problem)
-        else:
-            self._last = problem
         kind = (problem.file, _kind(problem.message))
         if (alike := self._alike.get(kind)) is not None:
             alike.others += 1
@@ -150,14 +140,7 @@ class Problems(list[Problem]):
             self._all.seek(0, io.SEEK_END)
 
     def listed(self) -> list[Problem]:
-        """Return the listed problems in order of file and line; the last entry counts those that are not listed."""
-        listed = []
-        for problem in self:
-            more = self._lines.get((problem.file, 0, problem.message), 1) - 1
-            text = f" ({more:,} more line{'' if more == 1 else 's'} like it.)" if more else ""
-            listed.append(replace(problem, message=problem.message + text))
-        if self._last is not None:
-            unlisted = self.total - sum(self._lines.values())
-            more_text = f"{unlisted} more problem{' is' if unlisted == 1 else 's are'} not listed."
-            listed.append(replace(self._last, message=more_text))
-        return listed
+        """Return the listed problems; the last entry counts those that are not listed."""
+        if not (more := self.total - len(self)):
+            return list(self)
+        return [*self, replace(self[-1], message=f"{more} more problem{' is' if more == 1 else 's are'} not listed.")]

@@ -246,23 +246,6 @@ def story_of_object(record: Json, file: str, line: int, *, language: str) -> tup
     return _Object.of(fields).row(file, line, language), unused
 
 
-def with_names(record: Json) -> Json:
-    """Return an OmniToM record with the fields that are read under the names that they have in the format."""
-    named = _renamed(record, RECORD_FIELDS)
-    beliefs = named.get("beliefs")
-    if not isinstance(beliefs, list):
-        return named
-    renamed = [_renamed(belief, BELIEF_FIELDS) if isinstance(belief, dict) else belief for belief in beliefs]
-    return named if renamed == beliefs else {**named, "beliefs": renamed}
-
-
-def _renamed(record: Json, names: Sequence[str]) -> Json:
-    by_key = {key_of(name): name for name in names if name not in record}
-    if not by_key or not by_key.keys() & set(map(key_of, record)):
-        return record
-    return {by_key.pop(key_of(name), name): value for name, value in record.items()}
-
-
 def foreign_fields(record: Json) -> list[str]:
     """Return the fields of an OmniToM record that are not used; exports of the record keep them."""
     names = [name for name in record if name not in RECORD_FIELDS]

@@ -182,30 +182,21 @@ class _Import:
         result, source = self.result, Path(name).name
         before = {count: getattr(result, count) for count in ("created", "propositions", "attached")}
         for rows, is_last in with_last(self._batches(handle, name)):
-            is_news = result.created > before["created"] or result.attached > before["attached"]
-            if not self.keep or not (self._has_new(rows, source) or (is_last and is_news)):
+            if not self.keep:
                 self._new_rows(rows, source)
                 continue
             with self.writes.transaction(sum(map(_weight, rows))):
                 project = self._lock_project()
-                if not is_last and result.created == before["created"]:
-                    self._record("corpus.import_started", name)
                 new, attaching = self._new_rows(rows, source)
+                done = {count: getattr(result, count) - number for count, number in before.items()}
+                if new and not is_last and done["created"] == len(new):
+                    self._record("corpus.import_started", name)
                 insert_stories(project, new, source)
                 attach(attaching)
-                done = {count: getattr(result, count) - number for count, number in before.items()}
                 if is_last and (done["created"] or done["attached"]):
                     tables = {"tables": done["attached"]} if done["attached"] else {}
                     counts = {"stories": done["created"], "propositions": done["propositions"], **tables}
                     self._record("corpus.imported", name, **counts)
-
-    def _has_new(self, rows: list[StoryRow], source: str) -> bool:
-        """Return whether the rows bring a story, or a table for a story without one."""
-        stored = self._stored(rows, source)
-        if any(_identity(row, source) not in stored for row in rows):
-            return True
-        by_text = candidates_for(self.project, rows) if self.project is not None else {}
-        return any(candidate.is_bare for candidates in by_text.values() for candidate in candidates)
 
     def _batches(self, handle: BinaryIO, name: str) -> Iterator[list[StoryRow]]:
         """Yield the file's stories, as many at once as a short transaction holds. Broken lines go to the problems."""

@@ -1,8 +1,8 @@
 """Votes from a spreadsheet. Missing assignments are made, gold follows, and importing twice changes nothing.
 
 The rows are sorted by story in a temporary database on the disk, so that memory holds a few stories. They are compared
-with the project outside of transactions, and written a few stories at a time. An interrupted import leaves complete
-transactions behind; importing the file again resumes it.
+with the project and written a few stories at a time. An interrupted import leaves complete transactions behind;
+importing the file again resumes it.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class ImportBroken(ValueError):
 
 class Refused(ValueError):
     """A row that cannot be imported; one sentence, with its parameters. `keeps`: a vote cast in the product stays as it
-    is. `once`: the message is listed only for the first of its rows."""
+    is."""
 
-    def __init__(self, sentence: str, *, keeps: bool = False, once: bool = False, **parameters: object) -> None:
+    def __init__(self, sentence: str, *, keeps: bool = False, **parameters: object) -> None:
         super().__init__(sentence.format(**parameters) if parameters else sentence)
-        self.keeps, self.once = keeps, once
+        self.keeps = keeps
 
 
 @dataclass(slots=True)
@@ -167,10 +167,12 @@ class _Import:
     def run(self, stories: Iterable[list[VoteRow]], *, dry_run: bool) -> None:
         for rows, is_last in with_last(self._parts(stories, divide=not dry_run)):
             placed = self._placed(rows)
-            plan = _Plan(self.project, placed, _stored(placed), self.now)
-            if plan.changed and not dry_run:
+            if dry_run or not placed:
+                plan = _Plan(self.project, placed, _stored(placed), self.now)
+            else:
                 with self.writes.transaction(len(placed)):
-                    plan = self._written(plan, placed)
+                    plan = _Plan(self.project, placed, _stored(placed, lock=True), self.now, self.annotators)
+                    plan.write(self.by)
                     if plan.changed and not self.result.created and not is_last:
                         self._record("votes.import_started")
             for row, person, outcome in plan.outcomes:
@@ -200,21 +202,9 @@ class _Import:
         if part:
             yield part
 
-    def _written(self, plan: _Plan, placed: list[Placed]) -> _Plan:
-        """Write a plan, made again if annotators had to be created or somebody voted meanwhile. Takes the locks of a
-        saved vote."""
-        strangers = {id(person): person for person in plan.new_people}
-        for person in strangers.values():
-            self.annotators.make(person)
-        stored = _stored(placed, lock=True)
-        if strangers or stored != plan.stored:
-            plan = _Plan(self.project, placed, stored, self.now)
-        plan.write(self.by)
-        return plan
-
     def _refuse(self, row: VoteRow, refused: Refused) -> None:
         self.result.kept += refused.keeps
-        self.result.problems.add(Problem(self.file, row.line, str(refused)), once=refused.once)
+        self.result.problems.add(Problem(self.file, row.line, str(refused)))
 
     def _record(self, action: str, **details: object) -> None:
         audit.record(by=self.by, project=self.project, action=action, target=self.file[-200:], **details)
@@ -257,7 +247,7 @@ class _Import:
                 self.people[row.annotator] = gettext("annotator {error}").format(error=error)
         person = self.people[row.annotator]
         if isinstance(person, str):
-            raise Refused(person, once=True)
+            raise Refused(person)
         proposition, story = matches[row.occurrence - 1]
         # Of two labels of a cell without a time, the later one is not known.
         cell = (row.story, proposition, row.dimension, person)
@@ -299,13 +289,19 @@ def _stored(placed: Sequence[Placed], *, lock: bool = False) -> _Stored:
 
 class _Plan:
     """The changes that rows bring to a project that holds `stored`. `outcomes` has (row, person, True for a change,
-    False for none, or the refusal). `new_people` are annotators to be created; then the plan is made again."""
+    False for none, or the refusal). `annotators` creates people with their first vote; a dry run has none."""
 
-    def __init__(self, project: Project, placed: Sequence[Placed], stored: _Stored, now: datetime) -> None:
-        self.project, self.stored, self.now = project, stored, now
+    def __init__(
+        self,
+        project: Project,
+        placed: Sequence[Placed],
+        stored: _Stored,
+        now: datetime,
+        annotators: Annotators | None = None,
+    ) -> None:
+        self.project, self.stored, self.now, self.annotators = project, stored, now, annotators
         self.votes = dict(stored.votes)
         self.slots = {story: dict(slots) for story, slots in stored.slots.items()}
-        self.new_people: list[Person] = []
         self.assignments: list[tuple[int, int, int]] = []
         self.events: list[tuple[Any, ...]] = []
         self.changed: set[VoteKey] = set()
@@ -337,9 +333,11 @@ class _Plan:
                 return False
         if person.kind is Kind.FORMER:
             text = gettext("{name} left the project; only votes that are there already can come again.")
-            raise Refused(text, name=person.name, once=True)
+            raise Refused(text, name=person.name)
         if person.pk not in self.slots[story]:
             self._assign(row, story, person)
+            cell = (proposition, row.dimension, person.pk)
+            key = self._key(cell, row)
         self.votes[cell] = (row.label, moment, key)
         self.changed.add(cell)
         self.events.append((*cell, *self.votes[cell], standing[0] if standing else ""))
@@ -351,9 +349,9 @@ class _Plan:
         slot = next((number for number in range(1, overlap + 1) if number not in taken), None)
         if slot is None:
             text = gettext("Story {story} has its {overlap} annotators already, without {annotator}.")
-            raise Refused(text, story=row.story, overlap=overlap, annotator=row.annotator, once=True)
-        if person.pk < 0:
-            self.new_people.append(person)
+            raise Refused(text, story=row.story, overlap=overlap, annotator=row.annotator)
+        if person.pk < 0 and self.annotators is not None:
+            self.annotators.make(person)
         self.slots[story][person.pk] = slot
         self.assignments.append((story, person.pk, slot))
 
@@ -367,6 +365,8 @@ class _Plan:
 
     def write(self, by: User | None) -> None:
         """Write the changes, within a transaction."""
+        if not self.changed:
+            return
         overlap, new = self.project.overlap, sorted(self.changed - self.stored.votes.keys())
         Assignment.objects.bulk_create(
             Assignment(story_id=story, annotator_id=annotator, slot=slot, overlap=overlap, assigned_by=by)
