@@ -13,17 +13,17 @@ from benchmark.services.extending import Extension, extension_under
 from benchmark.services.judge_tests import SELF_TEST, calls_of, is_wanted
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, draft_of, method_of, methods_of, own_steps, plan_of, under_control
-from benchmark.services.question_sizes import Room, Size, are_kept, sizes_of, test_sizes
+from benchmark.services.question_sizes import Size, sizes_of, test_sizes
 from benchmark.services.run_items import answers_by
 from benchmark.suites.questions import Step
 from benchmark.suites.registry import suite_named
-from core.messages import Sentence, word
+from core.messages import Sentence, gettext_noop, word
 from workers.domain.pricing import Money
 from workers.models import Endpoint
 from workers.providers.contract import Usage
 
-MOST_CHANGED = 1_000
-"""A page waits for about so many samples to be looked at, as published and under all controls each, not for more."""
+MOST_LOOKED_AT = 200
+"""Questions are made about so many samples, whole clusters of them, and stand for the others."""
 
 
 @dataclass(slots=True)
@@ -187,46 +187,39 @@ class Asking:
     each: float = 1.0
 
 
-def askings_of(
-    plan: Plan, stories: Sequence[DatasetSample], most: int | None = None, room: Room | None = None
-) -> list[Asking]:
-    """Return what a plan asks on these samples, as published first, then under each of its controls: of about `most` of
-    them, where that is given and there are more, which controls share. As published it is all of them once their sizes
-    are kept, of which as many more are measured as there is `room` for."""
-    askings = [_published(plan, stories, _part_of(stories, most), room or Room())]
-    looked = _part_of(stories, most and max(1, most // (1 + len(plan.controls))))
+def askings_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Asking]:
+    """Return what a plan asks on these samples, as published first, then under each of its controls."""
+    looked, notes = _looked_at(plan, stories)
+    askings = [Asking(plan, stories, parts_of(plan, looked), notes, len(stories) / len(looked))]
     for name in plan.controls:
-        under, samples, notes = under_control(plan, name, looked, len(stories))
+        under, samples, left_out = under_control(plan, name, looked, len(stories))
         parts = parts_of(under, samples) if under else []
-        askings.append(Asking(under or plan, samples, parts, notes, len(stories) / len(looked)))
+        askings.append(Asking(under or plan, samples, parts, left_out, len(stories) / len(looked)))
     return askings
 
 
-def _published(plan: Plan, stories: Sequence[DatasetSample], looked: Sequence[DatasetSample], room: Room) -> Asking:
-    """Return what is asked of all samples: of those `looked` at where the sizes of the others are not known yet."""
-    parts = parts_of(plan, stories)
-    questions = ((part.step, story) for part in parts if part.step != SELF_TEST for story in part.stories)
-    if len(looked) == len(stories) or are_kept(draft_of(plan, stories), questions, room):
-        return Asking(plan, stories, parts)
-    many, clusters = plan.definition.noun[1], plan.definition.cluster[1]
+def _looked_at(plan: Plan, stories: Sequence[DatasetSample]) -> tuple[Sequence[DatasetSample], list[str]]:
+    """Return whole clusters of about MOST_LOOKED_AT samples, drawn alike each time, with a sentence that says so; all
+    samples where there are no more."""
+    if len(stories) <= MOST_LOOKED_AT:
+        return stories, []
+    clusters = sorted({story.cluster for story in stories})
+    drawn = {*random.Random(1).sample(clusters, max(1, len(clusters) * MOST_LOOKED_AT // len(stories)))}
+    looked, noun = [story for story in stories if story.cluster in drawn], plan.definition.noun[1]
+    sentence = gettext_noop("Estimated from {looked} of the {stories} {many}, drawn by whole {clusters}.")
     note = Sentence(
-        "Estimated from {looked} of the {stories} {many}, drawn by whole {clusters}; the others are being measured.",
+        sentence,
         looked=f"{len(looked):,}",
         stories=f"{len(stories):,}",
-        many=word(many),
-        clusters=word(clusters),
+        many=word(noun),
+        clusters=word(plan.definition.cluster[1]),
     )
-    return Asking(plan, stories, parts_of(plan, looked), [note], len(stories) / len(looked))
+    return looked, [note]
 
 
-def is_measured(askings: Sequence[Asking]) -> bool:
-    """Return whether all questions as published were measured, not a part of them."""
-    return all(asking.each == 1 for asking in askings if not asking.plan.control)
-
-
-def askings_of_plans(plans: Sequence[Plan], most: int | None = None, room: Room | None = None) -> list[Asking]:
+def askings_of_plans(plans: Sequence[Plan]) -> list[Asking]:
     """Return what plans that are launched together ask, each as `askings_of` has it. Raises RunRefused."""
-    return [asking for plan in plans for asking in askings_of(plan, check(plan, lean=True), most, room)]
+    return [asking for plan in plans for asking in askings_of(plan, check(plan, lean=True))]
 
 
 def budget_of(askings: Sequence[Asking]) -> Decimal | None:
@@ -236,21 +229,9 @@ def budget_of(askings: Sequence[Asking]) -> Decimal | None:
     return sum(budgets, Decimal(0)) if budgets else None
 
 
-def _part_of(stories: Sequence[DatasetSample], most: int | None) -> Sequence[DatasetSample]:
-    """Return whole clusters of about `most` samples, drawn alike each time; all samples where there are no more, or no
-    limit."""
-    if most is None or len(stories) <= most:
-        return stories
-    clusters = sorted({story.cluster for story in stories})
-    count = max(1, len(clusters) * most // len(stories))
-    drawn = {*random.Random(1).sample(clusters, count)}
-    return [story for story in stories if story.cluster in drawn]
-
-
-def askings_of_controls(plan: Plan, stories: Sequence[DatasetSample], most: int | None = None) -> list[Asking]:
+def askings_of_controls(plan: Plan, stories: Sequence[DatasetSample]) -> list[Asking]:
     """Return what the controls of a plan ask beside a run that has been launched, as `askings_of` does."""
-    _, *controls = askings_of(plan, stories, most)
-    return [Asking(plan, stories, []), *controls]
+    return [Asking(plan, stories, []), *askings_of(plan, stories)[1:]]
 
 
 def askings_of_extension(run: Run, more: Extension) -> list[Asking]:

@@ -29,22 +29,8 @@ from benchmark.suites.results import Explorer, ParseResults, Section, ShownPictu
 from benchmark.suites.settings import Option, Setting
 from core.messages import gettext_noop
 from core.plain import Json
-from workers.domain.pricing import Extent
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Request
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Lengths of questions and answers, for estimates that make few of the questions."""
-
-    question: Callable[[Question], tuple[Extent, Extent]]
-    """What its sample alone adds to a question, whose other wording is that of all of a category, and the expected
-    answer."""
-    pairs: Callable[[Sequence[tuple[str, str]], str], Extent]
-    """The answer of a judge about pairs of an actor and a belief, in an answer format."""
-    measured_with: Options = field(default_factory=dict)
-    """Settings that questions are measured with, whatever was chosen: answers that do not exist yet save nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +50,8 @@ class Asking:
     """The name of that wording."""
     prompting: PromptSets[Any] | None = None
     """The prompt sets, if runs choose among some."""
-    sizes: Sizes | None = None
-    """Without it estimates make every question."""
+    estimated_with: Options = field(default_factory=dict)
+    """Settings that estimates make questions with, whatever was chosen: answers that do not exist yet save nothing."""
     baselines: tuple[Baseline, ...] = ()
     """Baselines that answer questions without a model."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from django import forms
 from django.http import HttpResponse
@@ -25,7 +24,7 @@ from benchmark.services.judge_tests import SELF_TEST
 from benchmark.services.launches import again_of, controls_of_run, suite_of_version
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused, draft_of
-from benchmark.services.question_sizes import TOGETHER, Room, extent_of, request_of
+from benchmark.services.question_sizes import extent_of, request_of
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
@@ -35,8 +34,8 @@ from core.joints import joint
 from core.messages import Sentence, gettext_noop
 from core.views.pages import Context
 
-Planned = Callable[[Room], list[estimates.Asking]]
-"""room for further measuring → the questions of a run and its controls"""
+Planned = Callable[[], list[estimates.Asking]]
+"""Returns the questions of a run and its controls."""
 
 
 @require_GET
@@ -46,9 +45,7 @@ def estimate(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = suite_of_version(access.project, chosen(request, "dataset"), chosen(request, "suite"))
     form = LaunchForm(request.GET, project=access.project, suite=suite)
-    context = _context(
-        request, form, lambda room: estimates.askings_of_plans(form.plans(), estimates.MOST_CHANGED, room)
-    )
+    context = _context(request, form, lambda: estimates.askings_of_plans(form.plans()))
     if "plan" in context:
         context["can_show"] = can_show(context["plan"], context["stories"])
     return render(request, "benchmark/launch/_estimate.html", access.context | context)
@@ -59,7 +56,7 @@ def estimate_extension(request: UserRequest, slug: str, uid: str) -> HttpRespons
     run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
     form = ExtendForm(request.GET, run=run)
 
-    def planned(room: Room) -> list[estimates.Asking]:
+    def planned() -> list[estimates.Asking]:
         return estimates.askings_of_extension(run, extension_of(run, *form.additions(run)))
 
     return _estimate(request, access, form, planned)
@@ -70,10 +67,8 @@ def estimate_controls(request: UserRequest, slug: str, uid: str) -> HttpResponse
     run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
     form = ControlsForm(request.GET, run=run)
 
-    def planned(room: Room) -> list[estimates.Asking]:
-        return estimates.askings_of_controls(
-            *controls_of_run(run, form.cleaned_data["controls"]), estimates.MOST_CHANGED
-        )
+    def planned() -> list[estimates.Asking]:
+        return estimates.askings_of_controls(*controls_of_run(run, form.cleaned_data["controls"]))
 
     return _estimate(request, access, form, planned)
 
@@ -82,16 +77,13 @@ def estimate_controls(request: UserRequest, slug: str, uid: str) -> HttpResponse
 def estimate_judging(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
     form = JudgeForm(request.GET, suite=suite_named(run.suite))
-    planned = partial(estimates.askings_of_plans, most=estimates.MOST_CHANGED)
-    return _estimate(request, access, form, lambda room: planned(form.plans(run), room=room))
+    return _estimate(request, access, form, lambda: estimates.askings_of_plans(form.plans(run)))
 
 
 @require_GET
 def estimate_again(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
-    return _estimate(
-        request, access, None, lambda room: estimates.askings_of(*again_of(run), estimates.MOST_CHANGED, room)
-    )
+    return _estimate(request, access, None, lambda: estimates.askings_of(*again_of(run)))
 
 
 def _estimate(request: UserRequest, access: RunAccess, form: forms.Form | None, planned: Planned) -> HttpResponse:
@@ -100,14 +92,13 @@ def _estimate(request: UserRequest, access: RunAccess, form: forms.Form | None, 
 
 
 def _context(request: UserRequest, form: forms.Form | None, planned: Planned) -> Context:
-    """Return the context of an estimate of what `planned` returns, or of the `problems` of the form or the plan. Looks
-    beyond the first measure more questions each; the ledger is asked once all are."""
+    """Return the context of an estimate of what `planned` returns, or of the `problems` of the form or the plan; the
+    ledger is asked by a second look."""
     context = {"problems": _problems(form), "looks": "ledger" not in request.GET, "address": request.path}
     if context["problems"]:
         return context
     try:
-        askings = planned(Room(0 if context["looks"] else TOGETHER))
-        context["looks"] = context["looks"] or not estimates.is_measured(askings)
+        askings = planned()
         estimated = estimates.estimate_all(askings, None if context["looks"] else cached_answers)
     except (RunRefused, BadPromptSet, SuiteFailed) as error:
         return context | {"problems": [str(error)]}

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.models import DatasetSample, Run, RunItem, RunPreparation, dataset
-from benchmark.services import asking, detectable, estimates, preparing, question_sizes
+from benchmark.services import asking, detectable, estimates, preparing
 from benchmark.services.archiving import delete_run
 from benchmark.services.extending import extend_run
 from benchmark.services.launches import add_controls, again_of, controls_of_run, run_again, start_run
@@ -230,31 +230,6 @@ def planned(world):
     return plan(*world[1:])
 
 
-def test_sizes_are_made_once_for_the_same_questions(planned, monkeypatch, django_assert_num_queries):
-    made: list[int] = []  # how many questions each making was of
-    make = question_sizes._made
-
-    def counted(draft, step, samples, prompts):
-        made.append(len(samples))
-        return make(draft, step, samples, prompts)
-
-    monkeypatch.setattr(question_sizes, "_made", counted)
-    monkeypatch.setattr(question_sizes, "FEWEST_KEPT", 10)
-    first = estimates.estimate(planned)
-    cheaper = replace(planned, endpoints=planned.endpoints[:1], budget=Decimal(1), repetitions=2, batch=True)
-    assert estimates.estimate(cheaper).lines[0].input_tokens == 2 * first.lines[0].input_tokens
-    assert made == [QUESTIONS]
-    stories = check(planned, lean=True)  # read without what they hold
-    assert stories[0].get_deferred_fields() >= {"content", "gold"}
-    with django_assert_num_queries(0):
-        assert estimates.estimate_all(estimates.askings_of(planned, stories)).total == first.total
-    thinking = estimates.estimate(replace(planned, options={"method": "cot"}))
-    assert thinking.lines[0].input_tokens > first.lines[0].input_tokens
-    for other in (replace(planned, limit=23), replace(planned, seed=2)):
-        estimates.estimate(other)
-    assert made == [QUESTIONS, QUESTIONS, 23, QUESTIONS]
-
-
 def statements_of(action: Callable[[], object]) -> int:
     with CaptureQueriesContext(connection) as found:
         action()
@@ -293,46 +268,36 @@ def test_samples_are_read_lean_together_and_each_text_held_once(planned, monkeyp
     assert entered.resources.derived("of a part", lambda held: [sample.key for sample in held]) == keys
 
 
-def test_a_control_is_estimated_from_whole_clusters_and_says_so(world, planned, client, monkeypatch):
+def test_a_large_launch_is_estimated_from_whole_clusters_and_says_so(world, planned, client, monkeypatch):
     controlled = replace(planned, controls=("renamed",))
     stories = check(controlled)
-    _, part = estimates.askings_of(controlled, stories, most=100)
-    assert len(part.stories) == 46 and part.each == QUESTIONS / 46
+    whole = estimates.estimate(controlled)
+    cheaper = replace(planned, endpoints=planned.endpoints[:1], budget=Decimal(1), repetitions=2, batch=True)
+    assert estimates.estimate(cheaper).lines[0].input_tokens == 2 * estimates.estimate(planned).lines[0].input_tokens
+    thinking = estimates.estimate(replace(planned, options={"method": "cot"}))
+    assert thinking.lines[0].input_tokens > whole.lines[0].input_tokens and whole.notes == []
+    monkeypatch.setattr(estimates, "MOST_LOOKED_AT", 50)
+    published, part = estimates.askings_of(controlled, stories)
+    assert len(part.stories) == 46 and published.each == part.each == QUESTIONS / 46
+    assert published.stories == stories, "what a prompt shows depends on all of them"
     clusters = {story.cluster for story in part.stories}
     assert sum(story.cluster in clusters for story in stories) == 46, "a narrative is in it whole or not at all"
+    assert published.notes == ["Estimated from 46 of the 115 questions, drawn by whole narratives."]
     assert part.notes == ["Other names: estimated from 46 of the 115 questions, drawn by whole narratives."]
-    whole = estimates.estimate(controlled)
-    told = estimates.estimate_all(estimates.askings_of(controlled, stories, most=100))
+    told = estimates.estimate_all([published, part])
     assert (told.total.calls, told.count) == (whole.total.calls, whole.count) == (4 * QUESTIONS, QUESTIONS)
-    assert told.total.input_tokens == pytest.approx(whole.total.input_tokens, rel=0.05) and whole.notes == []
-    beside = estimates.estimate_all(estimates.askings_of_controls(controlled, stories, most=100))
+    assert told.total.input_tokens == pytest.approx(whole.total.input_tokens, rel=0.05)
+    beside = estimates.estimate_all(estimates.askings_of_controls(controlled, stories))
     assert (beside.total.calls, beside.count) == (2 * QUESTIONS, QUESTIONS)
-    monkeypatch.setattr(estimates, "MOST_CHANGED", 100)
-    page = written(client.get(*form(world, endpoints=[READS], controls=["renamed"], ledger=1)))
-    assert "460 calls" in page and "for 230 questions" in page and "estimated from 46 of the 230 questions" in page
-
-
-def form(world, **sent) -> tuple[str, dict]:
-    """The address of the estimate and what the page sends."""
     asked = {"dataset": 1, "steps": ["answer"], "method": "plain", "repetitions": 1, "max_tokens": 50, "seed": 1}
-    return reverse("benchmark:estimate", args=[world[0].project.slug]), asked | sent
-
-
-def test_a_page_measures_a_part_first_and_more_with_each_look(world, client, monkeypatch):
-    monkeypatch.setattr(estimates, "MOST_CHANGED", 50)
-    monkeypatch.setattr(question_sizes, "FEWEST_KEPT", 10)
-    monkeypatch.setattr(question_sizes, "TOGETHER", 100)
-    monkeypatch.setattr("benchmark.views.estimates.TOGETHER", 100)
-    address, sent = form(world, endpoints=[READS], method=["plain", "cot"])
-    part = "Estimated from 46 of the 230 questions, drawn by whole narratives; the others are being measured."
-    looks = [client.get(address, sent)]
-    while b"hx-get" in looks[-1].content:  # as the page does: the first measures nothing more
-        looks.append(client.get(address, sent | {"ledger": 1}))
-    assert [part in written(look) for look in looks] == [True] * 5 + [False]
-    assert all("460 calls" in written(look) and "for 230 questions" in written(look) for look in looks)
-    assert part not in written(client.get(address, sent))
-    tokens = [look.context["total"].input_tokens for look in looks]
-    assert tokens[0] == pytest.approx(tokens[-1], rel=0.05) and tokens[0] != tokens[-1]
+    address = reverse("benchmark:estimate", args=[world[0].project.slug])
+    first, second = (
+        written(client.get(address, asked | {"endpoints": [READS], "controls": ["renamed"]} | look))
+        for look in ({}, {"ledger": 1})
+    )
+    assert "looking into the ledger" in first and "looking" not in second
+    for page in (first, second):
+        assert "460 calls" in page and "for 230 questions" in page and "stimated from 46 of the 230 questions" in page
 
 
 def test_the_spread_of_earlier_runs_is_kept_until_an_answer_changes(tmp_path, monkeypatch):

@@ -6,10 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
-from annotation.domain.schema import Schema
-from benchmark.suites.contract import Sizes
 from benchmark.suites.omnitom import official, repaired
 from benchmark.suites.omnitom.data import (
     EXTRACT,
@@ -45,11 +42,8 @@ from benchmark.suites.omnitom.prompting.requests import (
     Asking,
     allow_cannot_tell,
     follow_up_request,
-    gold_table,
     only_these,
     plain,
-    predictions_table,
-    propositions,
 )
 from benchmark.suites.omnitom.prompting.sets import built_in
 from benchmark.suites.omnitom.results import kinds_of
@@ -58,7 +52,6 @@ from core.messages import Sentence, gettext_noop
 from core.plain import Json
 from core.statistics import harmonic
 from judge.domain.calibration.tables import share
-from workers.domain.pricing import Extent
 from workers.providers.contract import Request
 
 LABEL_COUNTS = "label counts"
@@ -305,58 +298,9 @@ def expected(question: Question) -> str:
     record = _record(question)
     if question.step == LABEL:
         return gold_label_table(record)
+    if question.settings.answer_format != STRUCTURED and question.step in (JUDGE, *PASSES):
+        return gold_extraction_table(record) * 2
     if question.settings.answer_format != STRUCTURED:
         return gold_extraction_table(record)
     rows = gold_extraction_rows(record.shown_rows, record.scheme)
     return json.dumps({"rows": rows}, ensure_ascii=False)
-
-
-# --- lengths, by addition: a whole request is made for one story of each category
-
-
-def _extents(question: Question) -> tuple[Extent, Extent]:
-    """Return the extents of the data and of the answer, without reasoning. A judge sees the story only if that was
-    chosen and it reads prompts."""
-    settings, sample, step = question.settings, question.sample, question.step
-    step = JUDGE if step in PASSES else step
-    links = step == JUDGE and judging_of(question).links
-    kind = (STRUCTURED if links else settings.answer_format, step)
-    measure = partial(_measures, question.resources.schema, *kind)
-    sizes = measure([sample]) if sample.published else question.resources.derived(("sizes", *kind), measure)
-    story, data, answer = sizes[sample.key]
-    shows_story = step != JUDGE or (settings.options["with_story"] and settings.judge_reads_prompts)
-    return data + (story if shows_story else Extent()), answer
-
-
-def _measures(
-    schema: Schema, answer_format: str, step: str, samples: Sequence[Sample]
-) -> Mapping[str, tuple[Extent, Extent, Extent]]:
-    """Return the extents of story, tables and answer of each sample by its key."""
-    sizes = {}
-    for sample in samples:
-        record, data = record_of_sample(sample, schema), Extent()
-        pairs = pairs_of(record.rows)
-        if step == LABEL:
-            data = Extent.of(propositions(record.rows, answer_format))
-        elif step == JUDGE:
-            predictions = predictions_table([row.as_told for row in record.rows], answer_format)
-            data = Extent.of(predictions) + Extent.of(gold_table(record.rows, answer_format))
-        if step == JUDGE:
-            answer = _judged_extent(pairs, answer_format)
-        elif answer_format == STRUCTURED:
-            texts = [text for pair in pairs for text in pair] if step == EXTRACT else []
-            answer = sum(map(Extent.of, texts), Extent(CELL_CHARACTERS[step] * len(pairs)))
-        else:
-            answer = Extent.of(gold_extraction_table(record) if step == EXTRACT else gold_label_table(record))
-        sizes[sample.key] = Extent.of(record.story.strip()), data, answer
-    return sizes
-
-
-def _judged_extent(pairs: Sequence[tuple[str, str]], answer_format: str) -> Extent:
-    """Return the extent of a judge's two tables: in text each row has its actor, its belief and a few signs."""
-    if answer_format == STRUCTURED:
-        return Extent(2 * CELL_CHARACTERS[JUDGE] * len(pairs))
-    return sum((Extent.of(actor) + Extent.of(belief) for actor, belief in pairs), Extent(6 * len(pairs))) * 2
-
-
-SIZES = Sizes(question=_extents, pairs=_judged_extent, measured_with={"settle": NOTHING})

@@ -15,6 +15,7 @@ from benchmark.suites.omnitom.analyses import ILLEGAL, MISSING
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, TEXT, cell_labels
 from benchmark.suites.omnitom.items import RECOVERED, item, lines, rows_by
 from benchmark.suites.omnitom.items import labelled_by as labelled_by_scheme
+from benchmark.suites.omnitom.judgements import NOTHING
 from benchmark.suites.omnitom.judging import LEXICAL, judge_of
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, Scheme, bare, scheme_of
 from benchmark.suites.omnitom.measure import by_chance, by_majority, labels_stated, matches_stated, measure, scores
@@ -25,7 +26,7 @@ from benchmark.suites.omnitom.prompting.offered import prompting_of
 from benchmark.suites.omnitom.prompting.requests import MAX_TOKENS
 from benchmark.suites.omnitom.released import PARSERS, exchange, score_answers
 from benchmark.suites.omnitom.settings import PROMPT_SET, SETTINGS
-from benchmark.suites.omnitom.steps import SIZES, STEPS, expected, parse, request
+from benchmark.suites.omnitom.steps import STEPS, expected, parse, request
 from benchmark.suites.omnitom.tables import PUBLISHED, explorer_of, sections_of, tables
 from benchmark.suites.questions import Resources
 from benchmark.suites.settings import Option
@@ -194,7 +195,7 @@ def suite_of(scheme: Scheme) -> Suite:
             max_tokens=MAX_TOKENS,
             temperature=gettext_noop("0, as published"),
             prompting=prompting,
-            sizes=SIZES,
+            estimated_with={"settle": NOTHING},
             baselines=(LEXICAL,),
         ),
         judge=replace(judge_of(scheme), sees=judge_sees),
