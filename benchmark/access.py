@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from annotation.access import ProjectAccess, open_work, project_access
@@ -26,7 +25,6 @@ from benchmark.services.visibility import shows_results, visibility_of
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.results import EntrantResults, EntrantsByGroup
 from core.messages import Sentence, gettext_noop, quantity, word
-from core.reads import Read
 from core.stored_json import parsed_once, text_of
 from judge.domain.corrections import STILL_ALIGNING, CorrectedComparison, Correction
 from workers.providers.registry import without_prompts
@@ -69,19 +67,8 @@ def results_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> Pro
 def run_access(user: User, slug: str, uid: str, *, role: Role = Role.ANNOTATOR) -> RunAccess:
     """A run whose results the user may see, `role` at least where something is to be changed."""
     access = results_access(user, slug, role=role)
-    runs = _RUN(project=access.project.pk, uid=uid)
-    if not runs:
-        raise Http404
-    return RunAccess(access, runs[0])
-
-
-_RUN = Read[Run](
-    lambda given: (
-        Run.objects.filter(project_id=given.project, uid=given.uid)
-        .order_by()
-        .select_related("dataset", "judge", "job", "project")
-    )
-)
+    runs = Run.objects.select_related("dataset", "judge", "job", "project")
+    return RunAccess(access, get_object_or_404(runs, project=access.project, uid=uid))
 
 
 def dataset_of(access: ProjectAccess, version: int) -> Dataset:
@@ -114,21 +101,14 @@ def closed_to(
         return questions_about(texts_of_stories(stories), suite_named(suite), datasets) | of_the_same_stories(
             numbers_by_version, datasets
         )
-    own = _GOLD_VERSIONS(project=access.project.pk) if numbers_by_version else ()
-    now, then = (numbers(stories=sorted(stories)) if stories else () for numbers in (_NUMBERS_NOW, _NUMBERS_THEN))
-    tasks = (numbers_by_version.get(version, ()) for (version,) in own)
-    return frozenset(number for (number,) in (*now, *then)).union(*tasks)
-
-
-_GOLD_VERSIONS = Read[tuple[int]](
-    lambda given: Dataset.objects.filter(project_id=given.project, suite="").order_by().values_list("version")
-)
-_NUMBERS_NOW = Read[tuple[int]](
-    lambda given: Story.objects.filter(pk__in=given.stories).order_by().values_list("number")
-)
-_NUMBERS_THEN = Read[tuple[int]](
-    lambda given: DatasetSample.objects.filter(story_id__in=given.stories).order_by().values_list("number").distinct()
-)
+    closed: set[int] = set()
+    if stories:
+        closed.update(Story.objects.filter(pk__in=stories).order_by().values_list("number", flat=True))
+        closed.update(DatasetSample.objects.filter(story__in=stories).order_by().values_list("number", flat=True))
+    if numbers_by_version:
+        own = Dataset.objects.filter(project=access.project, suite="").order_by().values_list("version", flat=True)
+        closed.update(*(numbers_by_version.get(version, ()) for version in own))
+    return frozenset(closed)
 
 
 def closed_in(access: ProjectAccess, run: Run) -> frozenset[int]:

@@ -16,7 +16,6 @@ from annotation.models.project import Project
 from annotation.models.story import Claim, Story
 from annotation.models.user import User
 from annotation.models.vote import Vote, VoteQuerySet
-from core.reads import Read
 
 TODO = Q(method=Method.OPEN) | Q(method=Method.ADJUDICATED, disturbed=True)
 STATUSES = {
@@ -125,19 +124,10 @@ def left(project: Project) -> dict[str, dict[str, int]]:
     return {row["dimension"]: {"todo": row["todo"], "decided": row["every"] - row["todo"]} for row in counted}
 
 
-_AWAITING = Read[tuple[int]](
-    lambda given: (
-        not_voted_on(of_project(given.project).filter(TODO), given.expert)
-        .order_by()
-        .values_list("proposition__table__story_id")
-        .distinct()
-    )
-)
-
-
 def awaiting(project: Project, expert: User) -> set[int]:
     """Return the stories with a cell that this expert may still decide. Every page of results asks for them."""
-    return {story for (story,) in _AWAITING(project=project.pk, expert=expert.pk)}
+    cells = not_voted_on(of_project(project).filter(TODO), expert).order_by()
+    return set(cells.values_list("proposition__table__story_id", flat=True).distinct())
 
 
 def voted_on(expert: User, propositions: Iterable[Proposition | int]) -> set[tuple[int, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime
 from typing import Any
 
 from django.db.models import (
@@ -27,7 +26,6 @@ from annotation.models.belief_table import BeliefTable, Proposition
 from annotation.models.project import Project
 from annotation.models.story import Story
 from annotation.models.user import User
-from core.reads import Read
 
 STATES = {
     "open": gettext_lazy("To write"),
@@ -87,24 +85,14 @@ def by_table(stories: QuerySet[Story], project: Project, state: str) -> QuerySet
 def open_to(project: Project, user: User, *, reconciles: bool) -> set[int]:
     """Return the stories whose table this person writes: of an own draft until there is gold, and where the person
     `reconciles` of everybody's that are all handed in. A table that nobody has begun is nobody's work yet."""
-    rows = _DRAFTS(project=project.pk)
+    drafts = BeliefTable.objects.drafts().filter(story__project=project, story__withdrawn_at=None).order_by()
+    without_gold = ~Exists(Proposition.objects.live_gold().filter(table__story=OuterRef("story")))
+    rows = drafts.filter(without_gold).values_list("story_id", "author_id", "submitted_at")
     experts = Counter(story for story, _, _ in rows)
     handed_in = Counter(story for story, _, submitted_at in rows if submitted_at is not None)
     own = {story for story, author, _ in rows if author == user.pk}
     ready = {story for story, count in handed_in.items() if count >= max(project.table_experts, experts[story])}
     return own | ready if reconciles else own
-
-
-_DRAFTS = Read[tuple[int, int | None, datetime | None]](
-    lambda given: (
-        BeliefTable.objects.drafts()
-        .filter(story__project_id=given.project, story__withdrawn_at__isnull=True)
-        .exclude(Exists(Proposition.objects.live_gold().filter(table__story=OuterRef("story"))))
-        .order_by()
-        .values_list("story_id", "author_id", "submitted_at")
-    )
-)
-"""The drafts of stories without gold."""
 
 
 def _count(drafts: QuerySet[BeliefTable]) -> Coalesce:

@@ -30,7 +30,6 @@ from benchmark.suites.registry import group_named, group_suite, keys_of, nouns_o
 from benchmark.suites.results import EntrantResults
 from core.kept import kept_as
 from core.messages import Sentence, gettext_noop, listed, word
-from core.reads import Read
 from core.statistics import SHARE, Estimate, mean_estimates
 from workers.models import JobState
 
@@ -98,7 +97,8 @@ class Sides:
 
 def control_results(run: Run, groups: Groups) -> AskedAgainResults | None:
     """Return the results of a run's ranked entrants under its controls. Returns None for a run without controls."""
-    controls = _CONTROLS(run=run.pk)
+    rows = Run.objects.filter(original=run).select_related("project", "dataset", "judge", "job", "source")
+    controls = list(rows.order_by("pk"))
     if not controls:
         return None
     for control in controls:
@@ -109,16 +109,6 @@ def control_results(run: Run, groups: Groups) -> AskedAgainResults | None:
     )
     unfinished = [CONTROLS[control.control].title for control in controls if control.job.state != JobState.FINISHED]
     return replace(results, unfinished=unfinished)
-
-
-_CONTROLS = Read[Run](
-    lambda given: (
-        Run.objects.filter(original_id=given.run)
-        .select_related("project", "dataset", "judge", "job", "source")
-        .order_by("pk")
-    )
-)
-"""Every page and file of a run asks whether it has any."""
 
 
 def method_results(run: Run, groups: Groups) -> AskedAgainResults | None:

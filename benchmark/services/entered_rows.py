@@ -24,7 +24,6 @@ from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import suite_named, suites, suites_of
 from benchmark.suites.reports import Published
 from core.messages import Sentence, gettext_noop, labelled, listed
-from core.reads import Read
 
 PER_CENT = re.compile(r"\d{1,3}(\.\d{1,6})?", re.ASCII)
 POINTS = re.compile(rf"[+-]?{PER_CENT.pattern}", re.ASCII)
@@ -145,16 +144,11 @@ def remove_row(*, by: User | None, row: EnteredRow) -> None:
 
 def rows_of(project: Project, suite: str) -> list[PaperRow]:
     """Return the rows of a suite as documents keep them, people first."""
-    rows = _ROWS(project=project.pk, suite=suite)
+    rows = EnteredRow.objects.filter(project=project, suite=suite)
     return [
         PaperRow(name=row.name, kind=row.kind, source=row.source, metrics=row.metrics)
         for row in sorted(rows, key=lambda row: (row.kind, row.name))
     ]
-
-
-_ROWS = Read[EnteredRow](
-    lambda given: EnteredRow.objects.filter(project_id=given.project, suite=given.suite).order_by()
-)
 
 
 def enterable_suites(project: Project) -> dict[str, Suite]:

@@ -19,7 +19,6 @@ from benchmark.suites.questions import PARSES, Step
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_GOLD, NOT_STRUCTURED
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence, gettext_noop
-from core.reads import Read
 from workers.models import IN_HAND, UNSENT, ItemState
 
 OFFICIAL, REPAIRED = PARSES
@@ -170,12 +169,8 @@ def items_of(
 
 def numbers_of(run: Run) -> set[int]:
     """Return the numbers of the stories that the run has items of."""
-    return {number for (number,) in _NUMBERS(run=run.pk)}
-
-
-_NUMBERS = Read[tuple[int]](
-    lambda given: RunItem.objects.filter(entrant__run=given.run).order_by().values_list("sample__number").distinct()
-)
+    items = RunItem.objects.filter(entrant__run=run).order_by()
+    return set(items.values_list("sample__number", flat=True).distinct())
 
 
 def _at_step(step: Step, problem: str) -> Q:
@@ -221,29 +216,18 @@ def with_row_fields(items: QuerySet[Any]) -> QuerySet[RunItem]:
 
 
 def categories_of(run: Run) -> list[str]:
-    return [category for (category,) in _CATEGORIES(dataset=run.dataset_id)]
-
-
-_CATEGORIES = Read[tuple[str]](
-    lambda given: (
-        DatasetSample.objects.filter(dataset_id=given.dataset).order_by("category").values_list("category").distinct()
-    )
-)
+    samples = DatasetSample.objects.filter(dataset=run.dataset_id).order_by("category")
+    return list(samples.values_list("category", flat=True).distinct())
 
 
 def parts_of(run: Run, key: str) -> Sequence[tuple[str, str]]:
     """Return (key, name) of the selections to choose from: the splits of the dataset, and the one of `key` where it is
     a run's."""
-    splits_named = [(split, Sentence("Split {split}", split=split)) for (split,) in _SPLITS(dataset=run.dataset_id)]
+    samples = DatasetSample.objects.filter(dataset=run.dataset_id).exclude(split="").order_by("split")
+    splits = samples.values_list("split", flat=True).distinct()
+    splits_named = [(split, Sentence("Split {split}", split=split)) for split in splits]
     part = selection_named(run.dataset, key, run.suite) if key.startswith(OF_RUN) else None
     return [*splits_named, (part.key, part.label)] if part else splits_named
-
-
-_SPLITS = Read[tuple[str]](
-    lambda given: (
-        DatasetSample.objects.filter(dataset_id=given.dataset).exclude(split="").order_by("split").values_list("split")
-    ).distinct()
-)
 
 
 def neighbours(item: RunItem | SnapshotItem, closed: Set[int] = frozenset()) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from django.db.models import QuerySet, prefetch_related_objects
+from django.db.models import QuerySet
 
 from annotation.models import Project
 from benchmark.models import AnswerFormat, Dataset, Run
@@ -23,7 +23,6 @@ from benchmark.services.selections import OF_RUN, Selection, selection_named, se
 from benchmark.suites.registry import group_named, group_suite, is_suite, keys_of, suite_named, suites, suites_of
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import label
-from core.reads import Read
 from workers.models import JobState
 
 
@@ -55,18 +54,7 @@ def finished_runs(dataset: Dataset, answer_format: str, suite: str = "") -> list
     """Return the listed finished runs of one suite, newest first, with their entrants; without a name, of the suite
     that `suite_to_show` chooses."""
     suite = suite or suite_to_show(dataset)
-    runs = _FINISHED_OF(dataset=dataset.pk, suite=suite, answer_format=str(answer_format))
-    prefetch_related_objects(runs, "entrants")
-    return runs
-
-
-_FINISHED_OF = Read[Run](
-    lambda given: (
-        _finished()
-        .prefetch_related(None)
-        .filter(dataset_id=given.dataset, suite=given.suite, answer_format=given.answer_format)
-    )
-)
+    return list(_finished().filter(dataset=dataset, suite=suite, answer_format=answer_format))
 
 
 def finished_runs_of(project: Project) -> list[Run]:

@@ -29,7 +29,6 @@ from benchmark.suites.reports import GroupMetrics
 from core.kept import in_time
 from core.messages import Sentence, gettext_noop
 from core.plain import Json, plain, read_as
-from core.reads import Read
 from core.stored_json import KeptByText, parsed_once, text_of
 from workers.models import ItemState
 from workers.services.notify import Notifier
@@ -223,12 +222,7 @@ def reports_of(runs: Sequence[Run]) -> dict[int, RunMetrics]:
 
 def _stored(runs: Sequence[Run]) -> dict[int, str]:
     """Return the text of what is kept of each run, by run id."""
-    return dict(_TEXTS(runs=sorted({run.pk for run in runs}))) if runs else {}
-
-
-_TEXTS = Read[tuple[int, str]](
-    lambda given: RunReport.objects.filter(run__in=given.runs).order_by().values_list("run_id", text_of("metrics"))
-)
+    return dict(RunReport.objects.filter(run__in=runs).order_by().values_list("run_id", text_of("metrics")))
 
 
 def _current(text: str | None, places: list[int]) -> RunMetrics | None:
@@ -315,20 +309,10 @@ def places_of(runs: Sequence[Run]) -> dict[int, list[int]]:
     run as published after them."""
     whose = {run.pk: [run.pk, run.original_id] if run.original_id else [run.pk] for run in runs}
     asked = sorted({pk for ids in whose.values() for pk in ids})
-    rows = _PLACES(runs=asked) if asked else []
+    items = RunItem.objects.filter(entrant__run__in=asked).order_by()
+    rows = items.values_list("entrant__run").annotate(Count("id"), Count("call"))
     counts = {run: [places, scored] for run, places, scored in rows}
     return {run: [count for pk in ids for count in counts.get(pk, [0, 0])] for run, ids in whose.items()}
-
-
-_PLACES = Read[tuple[int, int, int]](
-    lambda given: (
-        RunItem.objects.filter(entrant__run__in=given.runs)
-        .order_by()
-        .values_list("entrant__run")
-        .annotate(Count("id"), Count("call"))
-    )
-)
-"""Whatever shows a metric asks whether it is still that of the answers."""
 
 
 def stamps_of(runs: Sequence[Run]) -> list[list[Any]]:

@@ -8,17 +8,10 @@ from annotation.models import Project, Role, User
 from annotation.services import audit
 from benchmark.models import Audience, ResultsVisibility
 from benchmark.services.datasets import gold_is_published
-from core.reads import Read
 
 
 def visibility_of(project: Project) -> ResultsVisibility:
-    chosen = _VISIBILITY(project=project.pk)
-    return chosen[0] if chosen else ResultsVisibility(project=project)
-
-
-_VISIBILITY = Read[ResultsVisibility](
-    lambda given: ResultsVisibility.objects.filter(project_id=given.project).order_by()
-)
+    return ResultsVisibility.objects.filter(project=project).first() or ResultsVisibility(project=project)
 
 
 def shows_results(project: Project, role: Role) -> bool:
