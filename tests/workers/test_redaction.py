@@ -48,33 +48,18 @@ def holds_key(text: str, key: str = KEY) -> bool:
     return any(part in text for part in parts)
 
 
-def escaped(pattern: str) -> str:
-    return "".join(pattern.format(ord(character)) for character in KEY)
-
-
 ECHOES = {
     "plain": KEY,
     "header": f"Authorization: Bearer {KEY}",
     "sentence": f"Incorrect API key provided: {KEY}. You can find yours at …",
     "slashes": KEY.replace("/", "\\/"),
-    "json": escaped("\\u{:04x}"),
-    "json in json": json.dumps(escaped("\\u{:04X}")),
     "url": urllib.parse.quote(KEY, safe=""),
     "url twice": urllib.parse.quote(urllib.parse.quote(KEY, safe=""), safe=""),
-    "percent": escaped("%{:02X}"),
-    "html": escaped("&#{};"),
-    "html hexadecimal": escaped("&#x{:x};"),
-    "html names": html.escape(KEY).replace("+", "&plus;").replace("/", "&sol;"),
-    "python": escaped("\\x{:02x}"),
     "base64": base64.b64encode(KEY.encode()).decode(),
     "base64 of basic": base64.b64encode(f"user:{KEY}".encode()).decode(),
     "base64 of bearer": base64.b64encode(f"Bearer {KEY} and more".encode()).decode(),
     "base64 for urls": base64.urlsafe_b64encode(f"k:{KEY}".encode()).decode(),
     "hexadecimal": KEY.encode().hex(),
-    "middle masked": KEY[:20] + "*****" + KEY[25:],
-    "two parts": f"begins with {KEY[:16]} and ends with {KEY[-20:]}",
-    "every fifth masked": "".join("*" if at % 5 == 4 else character for at, character in enumerate(KEY)),
-    "first masked": "•" * 12 + KEY[12:],
 }
 
 
@@ -182,8 +167,8 @@ def test_an_echoed_key_is_nowhere(provider, make_endpoint, worked, admin, monkey
     caplog.handler.addFilter(KeyFilter())  # as on the site's console
     monkeypatch.setattr("workers.domain.outcomes.FIRST_PAUSE", 0.01)
     forms, first = list(ECHOES), PROVIDERS.index(provider)
-    keys = [f"WAY {way} FORM {forms[(first + at) % len(forms)]}." for at, way in enumerate(WAYS * 2)]
-    assert len(keys) == len(forms)  # each form once, in another way with each provider
+    keys = [f"WAY {way} FORM {forms[(first + at + at // len(WAYS)) % len(forms)]}." for at, way in enumerate(WAYS * 2)]
+    assert len(keys) == 2 * len(forms)  # each form twice, in other ways with each provider
     with OddServer(echoing) as server:
         fields = {"max_attempts": 2, "repeat_unknown": 0, "retry_after_cap": 0, "api_key_env": "TRIAL_API_KEY"}
         endpoint = make_endpoint(provider, base_url=server.url_for(provider), **fields)
