@@ -131,19 +131,12 @@ def _notify_or_work() -> None:
 
 
 def announce() -> list[str]:
-    """Return the sentences that a worker prints at start about the models that it holds."""
+    """Return the sentences that a worker prints at start: the engines that it was started for and that are not
+    registered."""
     names = [name.removeprefix(processes.ENGINE) for name in consumed_queues() if name.startswith(processes.ENGINE)]
-    endpoints = {endpoint.name: endpoint for endpoint in Endpoint.objects.filter(name__in=names)}
+    known = set(Endpoint.objects.filter(name__in=names).values_list("name", flat=True))
     connections.close_all()
-    sentences = [
-        _announced(endpoints[name]) if name in endpoints else f"There is no endpoint {name!r}." for name in names
-    ]
-    return [sentence for sentence in sentences if sentence]
-
-
-def _announced(endpoint: Endpoint) -> str:
-    announcement = endpoint.about.announcement
-    return announcement(endpoint.spec) if announcement else ""
+    return [f"There is no endpoint {name!r}." for name in names if name not in known]
 
 
 def consumed_queues() -> set[str]:

@@ -76,39 +76,16 @@ def test_what_no_call_can_pass_pauses_after_a_few(make_endpoint, holds, provider
         holds(server, endpoint, f"small: {advice} (HTTP {status}", mend)
 
 
-CURES = {
-    "max_tokens": (
-        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-        {"options": {"max_tokens_field": "max_completion_tokens"}},
-    ),
-    "temperature": (
-        "Unsupported value: 'temperature' does not support 0 with this model.",
-        {"sets_temperature": False},
-    ),
-    "system role": ("System role not supported", {"no_system_role": True}),
-    "response_format": ("This response_format type is unavailable now", {"json_schema": False}),
-    "reasoning_effort": ("Unrecognized request argument supplied: reasoning_effort", {"options": {}}),
-    "seed": ("Extra inputs are not permitted, field: 'seed'", {"options": {"seed": False}}),
-    "top_k": ("Unknown parameter: 'top_k'.", {"options": {}}),
-}
-"""What a server says that refuses a field, and the setting that cures it."""
-
-
-def has(field: str, body: dict) -> bool:
-    return body["messages"][0]["role"] == "system" if field == "system role" else field in body
-
-
-OPTIONS = {"reasoning_effort": {"reasoning_effort": "low"}, "top_k": {"extra_body": {"top_k": 4}}}
-
-
-def refusing(field: str, status: int = 400):
-    """A server that refuses what has this field, and answers what has not."""
+def refused_while(condition, message: str, *, status: int = 400):
+    """A server that refuses a body of which the condition holds, and answers any other."""
 
     def reply(path: str, headers: dict, body: bytes) -> Odd:
-        refused = has(field, json.loads(body))
-        return Odd(status, error(CURES[field][0], code=status)) if refused else Odd(body=GOOD)
+        return Odd(status, error(message, code=status)) if condition(json.loads(body)) else Odd(body=GOOD)
 
     return reply
+
+
+TEMPERATURE = "Unsupported value: 'temperature' does not support 0 with this model."
 
 
 @pytest.fixture
@@ -123,29 +100,19 @@ def full(trial, monkeypatch):
     monkeypatch.setattr(trial, "request", request)
 
 
-@pytest.mark.parametrize("names", [["max_tokens"], pytest.param([*CURES][1:], marks=ONCE)], ids=["one", "others"])
-def test_a_refused_setting_holds_until_it_is_changed(names, full, make_endpoint, holds):
-    for name in names:
-        message, cure = CURES[name]
-        with OddServer(refusing(name)) as server:
-            fields = {"base_url": server.url + "/v1", "max_concurrency": 2, "options": OPTIONS.get(name, {})}
-            endpoint = make_endpoint("openai", model=name, **fields)
+def test_a_refused_setting_holds_until_it_is_changed(full, make_endpoint, holds, page):
+    """Whatever the setting is: all requests are refused, in the same words, before any was answered."""
+    with OddServer(refused_while(lambda body: "temperature" in body, TEMPERATURE)) as server:
+        fields = {"base_url": server.url + "/v1", "max_concurrency": 2}
+        endpoint = make_endpoint("openai", name="small", **fields)
 
-            def mend(endpoint=endpoint, cure=cure) -> None:
-                save_endpoint(by="alice", endpoint=endpoint, values=cure)
-                asked = Item.objects.filter(endpoint=endpoint, call__isnull=False)
-                assert not asked.exists()  # nothing waits with the former settings
+        def mend() -> None:
+            assert "12 held back" in (text := page("workers:job", Job.objects.get().uid)) and "Resume" in text
+            save_endpoint(by="alice", endpoint=endpoint, values={"sets_temperature": False})
+            assert not Item.objects.filter(call__isnull=False).exists()  # nothing waits with the former settings
 
-            told = holds(server, endpoint, f"{endpoint.name}: The ", mend)
-            assert "then resume." in told and message[:20] in told
-        assert not any(has(name, call.request) for call in Call.objects.filter(endpoint=endpoint, state="answered"))
-
-
-def test_the_page_says_what_to_change(full, make_endpoint, worked, page):
-    with OddServer(refusing("system role", 500)) as server:
-        job = worked(make_endpoint("openai", base_url=server.url + "/v1", max_concurrency=1), KEYS)
-    text = page("workers:job", job.uid)
-    assert "12 held back" in text and "tick “has no system role” on the model" in text and "Resume" in text
+        told = holds(server, endpoint, "small: Every request is refused in the same words: change the setting", mend)
+        assert f"(HTTP 400: {TEMPERATURE[:-1]}" in told
 
 
 def test_event_streams_hold_the_endpoint_until_the_server_answers_whole(make_endpoint, holds):
@@ -178,13 +145,13 @@ def test_calls_fail_alone_where_they_are_few_not_in_a_row_or_refused_for_other_r
     assert (job.state, states(job)) == ("finished", {"done": 3, "failed": 3})
     job = worked(make_endpoint(options={"script": [{"fail": "quota"}]}), ["x", "y"])
     assert (job.state, job.outcome, states(job)) == ("finished", "failed", {"failed": 2})
-    refusals = [Odd(400, error(CURES[name][0])) for name in ("temperature", "seed", "system role")]
-    for odds, count, found in (
-        ([Odd(body=GOOD), refusals[0]], 10, {"done": 5, "failed": 5}),
-        (refusals, 9, {"failed": 9}),
+    turns, later = itertools.count(), itertools.count()
+    for reply, count, found in (
+        (refused_while(lambda body: next(turns) % 2, TEMPERATURE), 10, {"done": 5, "failed": 5}),
+        (lambda *_: Odd(400, error(f"The prompt has {next(turns)} tokens too many.")), 9, {"failed": 9}),
+        (refused_while(lambda body: next(later) >= 20, TEMPERATURE), 40, {"done": 20, "failed": 20}),
     ):
-        turns = itertools.cycle(odds)
-        with OddServer(lambda *_, turns=turns: next(turns)) as server:
+        with OddServer(reply) as server:
             fields = {"base_url": server.url + "/v1", "model": f"of-{count}", "max_concurrency": 1}
             job = worked(make_endpoint("openai", **fields), [f"q{at}" for at in range(count)])
         assert (job.state, states(job)) == ("finished", found)
@@ -192,7 +159,7 @@ def test_calls_fail_alone_where_they_are_few_not_in_a_row_or_refused_for_other_r
 
 def test_refusals_of_one_job_count_for_the_next(full, make_endpoint, worked):
     """They are counted in the database, whichever worker made the call."""
-    with OddServer(refusing("temperature")) as server:
+    with OddServer(refused_while(lambda body: "temperature" in body, TEMPERATURE)) as server:
         endpoint = make_endpoint("openai", base_url=server.url + "/v1", max_concurrency=1)
         first, second = worked(endpoint, ["a", "b"]), worked(endpoint, KEYS)
         assert server.asked <= FEW + 1  # the next call is claimed meanwhile
@@ -240,7 +207,7 @@ class Refusing:
         return BatchStatus(ended=True)
 
     async def results(self, batch_id):
-        refusal = error(CURES["temperature"][0], param="temperature")
+        refusal = error(TEMPERATURE, param="temperature")
         for custom_id in self.ids:
             yield custom_id, of_status(400, refusal, json.dumps(refusal), {})
 
@@ -254,7 +221,7 @@ def test_a_batch_that_is_refused_waits_too(full, make_endpoint, worked, monkeypa
     monkeypatch.setattr("workers.providers.registry.make_batches", lambda *_, **__: batches)
     job = worked(make_endpoint("openai", model="other", batches=True), KEYS, batch=True)
     assert (job.state, states(job)) == ("paused", {"held": 12})
-    assert "switch “takes a temperature” off" in job.note
+    assert TEMPERATURE[:-1] in job.note
 
 
 def test_a_wrong_address_can_be_corrected_before_anything_was_answered(make_endpoint, worked, run_worker):

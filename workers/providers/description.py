@@ -45,8 +45,7 @@ class Provider:
     How it works:
     - `hosted`: others run it and send bills, so that a model without a price is of unknown price. What is not hosted is
       free then. `hosted_at` says it of an endpoint where some are hosted and some are one's own.
-    - `in_process`: its backend holds the model itself, in a worker of its own (EngineBackend). `announcement` makes the
-      sentence with which such a worker starts.
+    - `in_process`: its backend holds the model itself, in a worker of its own (EngineBackend).
     - `reads_prompts`: false where it computes its answers from `Request.task` alone.
     - `fits_schemas`: its answers fit a JSON schema, whatever the endpoint says of structured output.
     - `refuses_at`: the field of the form beside which is shown what its backend refuses; empty where making one needs a
@@ -73,7 +72,6 @@ class Provider:
     hosted: bool = True
     hosted_at: Callable[[Spec], bool] | None = None
     in_process: bool = False
-    announcement: Callable[[Spec], str] | None = None
     reads_prompts: bool = True
     fits_schemas: bool = False
     refuses_at: str = ""

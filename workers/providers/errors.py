@@ -6,7 +6,6 @@ BackendError
 │   ├── OutOfQuota    the account has no money or quota left                                 never again
 │   ├── UnknownModel  the provider does not have the model                                   never again
 │   ├── UnknownProvider  no provider of this name is registered here                        never again
-│   ├── RefusedSetting  a setting of the endpoint or of the run is refused, whatever is asked   never again
 │   ├── WrongAddress  a server answers, and nothing that models speak is at this path        never again
 │   └── Filtered      the provider's content filter refuses to have it answered              never again
 ├── Throttled         too many requests; `retry_after` seconds where the provider said so     again later
@@ -22,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
 
 from core.messages import gettext_noop
 from workers.providers.redaction import redact
@@ -69,7 +67,7 @@ class BackendError(Exception):
 
 
 class Rejected(BackendError):
-    pass
+    """Its words concern one call, unless the first calls of a job are all refused in the same: then a setting is."""
 
 
 class Forbidden(Rejected):
@@ -99,14 +97,6 @@ class UnknownProvider(Rejected):
 class WrongAddress(Rejected):
     kind = gettext_noop("wrong address")
     advice = gettext_noop("No model answers at this address: correct it on the model's page, then resume.")
-
-
-class RefusedSetting(Rejected):
-    """A refusal that names a setting. `kind` tells the setting and `advice` its cure, each of this error's own."""
-
-    def __init__(self, message: str, *, kind: str, advice: str, **more: Any) -> None:
-        super().__init__(message, **more)
-        self.kind, self.advice = kind, advice
 
 
 class Filtered(Rejected):

@@ -18,7 +18,6 @@ from workers.providers.errors import (
     Lost,
     OutOfQuota,
     Overloaded,
-    RefusedSetting,
     Rejected,
     Throttled,
     UnknownModel,
@@ -27,7 +26,6 @@ from workers.providers.errors import (
 )
 from workers.providers.headers import retry_after
 from workers.providers.parsing import Inside
-from workers.providers.refused_settings import OF_SERVER, STATUSES, Refusal, refused_setting
 from workers.providers.wire import text_of
 
 _FILTER = re.compile(r"content_?filter|content_?policy|responsibleai|moderation_blocked|data_inspection_failed", re.I)
@@ -89,8 +87,6 @@ def of_status(status: int, payload: Any, text: str, headers: Mapping[str, str]) 
         return named(
             Sentence("Refused by the provider: {message}", message=message) if named is Filtered else message, **common
         )
-    if refused := _refused_setting(status, payload, text):
-        return RefusedSetting(message, kind=refused.kind, advice=refused.advice, **common)
     if status == 429:
         return Throttled(message, retry_after=retry_after(headers), **common)
     if status in (401, 403):
@@ -124,15 +120,7 @@ def of_error_in_answer(payload: Mapping[str, Any]) -> BackendError:
     if named is Filtered:
         return Filtered(Sentence("Refused by the provider: {message}", message=message))
     message = Sentence("The provider answered with an error: {message}", message=message)
-    if not named and (refused := _refused_setting(status, payload, "")):
-        return RefusedSetting(message, kind=refused.kind, advice=refused.advice)
     return (named or Unreadable)(message)
-
-
-def _refused_setting(status: int, payload: Any, text: str) -> Refusal | None:
-    if status not in STATUSES | OF_SERVER:
-        return None
-    return refused_setting(payload, text, of_server=status in OF_SERVER)
 
 
 def _by_name(status: int, payload: Any, names: str) -> type[BackendError] | None:

@@ -11,13 +11,16 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from core.messages import labelled
+from core.messages import gettext_noop, labelled
 from core.texts import storable
 from workers.models import COMPLETED, OPEN, Attempt, Call, CallState, Endpoint, Item, ItemState, Job, JobState
-from workers.providers.errors import Again, BackendError, Forbidden
+from workers.providers.errors import Again, BackendError, Forbidden, Rejected
 
 FEW = 3
 """Calls of an endpoint that end in the same trouble, one after another, before its items are held back."""
+REFUSED_ALIKE = gettext_noop(
+    "Every request is refused in the same words: change the setting that they name, on the model's page, then resume."
+)
 NOTE = 300
 MOVING = tuple(state for state in OPEN if state != ItemState.HELD)
 """States of items that wait for no person: a job that has none has ended, or is held back whole."""
@@ -27,9 +30,14 @@ def hold_back_hopeless(job: int, endpoint: Endpoint, error: BackendError) -> boo
     """Hold the endpoint's items of a job back where `error` says that no call can succeed, in the caller's transaction.
 
     At once where the key is refused before anything was answered, and where items are held back already; else when the
-    last `FEW` calls of this endpoint ended in the same way. Items that failed for this reason wait with the others.
+    last `FEW` calls of this endpoint ended in the same way. Refusals by a server that say nothing of the endpoint count
+    only before anything was answered, and if all are in the same words, as they are where a setting is wrong. Items
+    that failed for this reason wait with the others.
     """
-    if not (_is_new(job, endpoint, error) or _is_held(job, endpoint) or _in_a_row(endpoint, error)):
+    if not error.advice and _has_answers(job, endpoint):
+        return False
+    is_new = isinstance(error, Forbidden) and not _has_answers(job, endpoint)
+    if not (is_new or _is_held(job, endpoint) or _in_a_row(endpoint, error)):
         return False
     items = Item.objects.filter(job=job, endpoint=endpoint)
     last_attempt = _ended_like(error).filter(call=OuterRef("call"), number=OuterRef("call__attempts_made"))
@@ -38,9 +46,8 @@ def hold_back_hopeless(job: int, endpoint: Endpoint, error: BackendError) -> boo
     return True
 
 
-def _is_new(job: int, endpoint: Endpoint, error: BackendError) -> bool:
-    answered = Item.objects.filter(job=job, endpoint=endpoint, call__state__in=COMPLETED)
-    return isinstance(error, Forbidden) and not answered.exists()
+def _has_answers(job: int, endpoint: Endpoint) -> bool:
+    return Item.objects.filter(job=job, endpoint=endpoint, call__state__in=COMPLETED).exists()
 
 
 def _is_held(job: int, endpoint: Endpoint) -> bool:
@@ -53,18 +60,18 @@ def _in_a_row(endpoint: Endpoint, error: BackendError) -> bool:
 
 
 def _ended_like(error: BackendError) -> QuerySet[Attempt]:
-    """Return the attempts that ended in this trouble: of an unknown outcome the sentence tells it."""
-    if error.again is Again.UNKNOWN:
-        return Attempt.objects.lost().filter(problem=storable(str(error)))
-    return Attempt.objects.filter(outcome=error.kind)
+    """Return the attempts that ended in this trouble: of an unknown outcome, and of a request that was refused, the
+    sentence tells it."""
+    same = Attempt.objects.lost() if error.again is Again.UNKNOWN else Attempt.objects.filter(outcome=error.kind)
+    told_by_words = error.again is Again.UNKNOWN or not error.advice
+    return same.filter(problem=storable(str(error))) if told_by_words else same
 
 
 def note_of(endpoint: Endpoint, error: BackendError) -> str:
     """Return the note of a job that is held back: what a person has to do, and what the provider says."""
+    advice = error.advice or (REFUSED_ALIKE if isinstance(error, Rejected) and error.status else "")
     return storable(
-        f"{endpoint.name}: {error.advice} ({str(error).rstrip('.')}.)"
-        if error.advice
-        else labelled(endpoint.name, error)
+        f"{endpoint.name}: {advice} ({str(error).rstrip('.')}.)" if advice else labelled(endpoint.name, error)
     )
 
 

@@ -15,7 +15,7 @@ from workers.domain.outcomes import decide
 from workers.domain.pricing import estimated_tokens
 from workers.models import COMPLETED, IN_HAND, Attempt, Call, CallState, Endpoint, EndpointRateLimit, Item, Job, Worker
 from workers.providers.contract import Completion, Stop, Usage
-from workers.providers.errors import Again, BackendError, Filtered, Throttled
+from workers.providers.errors import Again, BackendError, Filtered, Rejected, Throttled
 from workers.providers.parsing import STOP_SENTENCES
 from workers.services.claims import Claimed, lock_budgets
 from workers.services.delivery import deliver, end_jobs
@@ -168,7 +168,7 @@ class _Recording:
             else:
                 self.failed.append((problem, *item.booked, item.pk))
                 self.ended.add(item.job_id)
-            if error.advice and not decision.again:
+            if not decision.again and (error.advice or (isinstance(error, Rejected) and error.status)):
                 self.hopeless[item.job_id] = error
 
     def write(self) -> None:

@@ -22,8 +22,8 @@ from workers.models import Call, Endpoint, EndpointRateLimit
 from workers.providers import registry
 from workers.providers.contract import Message, Request, Spec
 from workers.providers.description import Provider
-from workers.providers.errors import BackendError, Overloaded, RefusedSetting, Rejected, WrongAddress
-from workers.providers.statuses import of_error_in_answer, of_status
+from workers.providers.errors import BackendError, Overloaded, Rejected, WrongAddress
+from workers.providers.statuses import of_status
 from workers.services.endpoints import save_endpoint, try_endpoint
 from workers.services.planning import key_of
 
@@ -213,19 +213,10 @@ def refusal(status: int, body: object) -> BackendError:
     return of_status(status, None, body, {}) if isinstance(body, str) else of_status(status, body, json.dumps(body), {})
 
 
-def test_a_refused_setting_is_named_with_its_cure():
-    cases = json.loads((Path(__file__).parent / "refusals.json").read_text(encoding="utf-8"))
-    for case in cases["settings"]:
-        error = refusal(case["status"], case["body"])
-        assert isinstance(error, RefusedSetting), error
-        assert error.kind == case["kind"] and case["cure"] in error.advice
-        assert len(error.kind) <= 20  # as a row of attempts holds it
-    for case in cases["questions"]:  # refusals of one question
-        error = refusal(case["status"], case["body"])
-        assert isinstance(error, Rejected) and not isinstance(error, RefusedSetting), (error.kind, error.advice)
+def test_refusals_and_passing_failures_are_told_apart():
+    for body in ({"error": {"message": "Unsupported value: 'temperature'."}}, {"detail": [{"loc": ["body"]}]}, "no"):
+        assert type(refusal(400, body)) is type(refusal(422, body)) is Rejected
     passing = {"error": {"message": "The service is unavailable; max_tokens and temperature failed."}}
     for status in (429, 500, 502, 503, 504):
-        assert not isinstance(refusal(status, passing), RefusedSetting)
+        assert not isinstance(refusal(status, passing), Rejected)
     assert isinstance(refusal(500, {"error": {"message": "Internal error."}}), Overloaded)
-    body = {"error": {"code": 400, "message": "Unsupported parameter: 'temperature' is not supported with this model."}}
-    assert of_error_in_answer(body).kind == "refused temperature", "with status 200, too"

@@ -20,7 +20,6 @@ from typing import Any, Protocol
 from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
 from workers.providers.errors import BackendError, Overloaded, Rejected, Unreadable
 from workers.providers.options import check_options
-from workers.providers.vllm_engine import gpu
 from workers.providers.vllm_engine.options import OPTIONS
 
 log = logging.getLogger(__name__)
@@ -236,8 +235,7 @@ def load_vllm(spec: Spec) -> Engine:
         return _Vllm(LLM(**settings_of(spec)), spec.options.get("reasoning_parser", ""))
     except Exception as error:
         log.exception("vLLM could not load %s.", spec.model)
-        problem = f"vLLM could not load {spec.model} ({type(error).__name__}: {_line(error)})."
-        raise Rejected(f"{problem} {gpu.fits(spec)}") from error
+        raise Rejected(f"vLLM could not load {spec.model} ({type(error).__name__}: {_line(error)}).") from error
 
 
 def settings_of(spec: Spec) -> dict[str, Any]:

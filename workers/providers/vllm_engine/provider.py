@@ -14,12 +14,6 @@ def _backend(spec: Spec) -> EngineBackend:
     return VllmEngine(spec)
 
 
-def _announcement(spec: Spec) -> str:
-    from workers.providers.vllm_engine.gpu import fits
-
-    return fits(spec)
-
-
 PROVIDER = Provider(
     name="vllm-engine",
     label=gettext_noop("vLLM inside a GPU worker"),
@@ -28,7 +22,6 @@ PROVIDER = Provider(
     hosted=False,
     position=40,
     in_process=True,
-    announcement=_announcement,
     packages=("vllm",),
     defaults={"max_concurrency": 512, "repeat_unknown": 1},
     left_out=(
