@@ -55,8 +55,8 @@ def _chosen(request: Request, slug: str) -> tuple[Sides, Association]:
     asked = {name: str(value) for name, value in read_query(request, StructureFilter).items()}
     access = results_access(request.user, slug)
     sides = sides_of(access.project)
-    if need := lacking(sides, access.project):
-        raise Http404(need[0])
+    if need := lacking(sides):
+        raise Http404(need)
     models = [asked.pop("model")] if "model" in asked else []
     choice, problem = choice_of(sides, asked, models)
     if problem:

@@ -7,29 +7,24 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 from annotation.models import Project
-from benchmark.models import Dataset, Run
+from benchmark.models import Run
 from benchmark.services.absences import is_absent
 from benchmark.services.leaderboards import entrants_of
 from benchmark.services.reports import reports_of
-from benchmark.suites.contract import Suite
 from benchmark.suites.groups import ANSWERS, STRUCTURE, MetricGroup
 from benchmark.suites.questions import Parse
-from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named, suites
+from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named
 from benchmark.suites.results import EntrantResults
-from core.messages import Sentence, gettext_noop, labelled, listed, noted, sentences
-from workers.models import UNENDED, JobState
+from core.messages import Sentence, gettext_noop, labelled, listed, noted
+from workers.models import JobState
 
 QUESTIONS, STORIES = "questions", "stories"
 """Units: each question, or each story, whose answer is right if all of its questions are answered right."""
 NAMES = ("measure", "answers", "cut", "counted", "parse", "structure", "run")
 """Names of choices in addresses: `structure` and `run` are the runs of structures and of answers."""
-Step = Literal["import", "publish", "launch", "run"]
-Need = tuple[str, Step, str]
-"""A sentence about what a project needs, the next step, and its subject: the suite to import, the version to launch on
-or the run to wait for. The subject is empty for gold and for a launch on any version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,74 +137,14 @@ def sides_of(project: Project) -> Sides:
     )
 
 
-def lacking(sides: Sides, project: Project) -> Need | None:
-    """Return what a project still needs. Returns None if some model has both structures and answers."""
+def lacking(sides: Sides) -> str:
+    """Return what the page needs. Returns "" if some model has both structures and answers."""
     if any(sides.models(measure, other.key) for measure in sides.measures for other in sides.groups(ANSWERS)):
-        return None
-    missing = [side for side in (ANSWERS, STRUCTURE) if not sides.groups(side)]
-    asking = [suite for suite in _telling(ANSWERS) if suite.copied.load]
-    there = ""
-    if missing == [ANSWERS]:
-        there = gettext_noop("There is a run of belief tables.")
-    elif missing == [STRUCTURE]:
-        there = gettext_noop("There is a run of questions.")
-    elif missing:
-        there = Sentence(
-            "It needs two finished runs of the same models: one on gold belief tables, one on questions "
-            "about the same stories, such as those of {asking}.",
-            asking=asking[0].title,
-        )
-    lacks = gettext_noop(
-        "No model has both: start the run that it lacks, of belief tables or of questions about the same stories."
+        return ""
+    return gettext_noop(
+        "No model has both: it needs two finished runs of the same models, one on gold belief tables, one on questions "
+        "about the same stories."
     )
-    steps = [_next(project, side, asking) for side in missing] or [(lacks, "launch", "")]
-    first = next((step for step in steps if step[1] != "launch"), steps[0])
-    message, step, subject = _under_way(project, missing or [STRUCTURE, ANSWERS]) or first
-    return sentences(there, message) if there else message, step, subject
-
-
-def _telling(side: str) -> list[Suite]:
-    """Return the suites that tell of structure, or of answers, about stories that other suites can have too."""
-    return [
-        suite for suite in suites().values() if suite.texts.story and any(group.tells == side for group in suite.groups)
-    ]
-
-
-def _under_way(project: Project, sides: Sequence[str]) -> Need | None:
-    """Return the newest run of structures, or of answers, that has not ended yet."""
-    names = [suite.name for side in sides for suite in _telling(side)]
-    running = Run.objects.listed().filter(project=project, suite__in=names, job__state__in=UNENDED)
-    run = running.select_related("job").order_by("-pk").first()
-    if run is None:
-        return None
-    tables = any(suite.name == run.suite for suite in _telling(STRUCTURE))
-    message = Sentence(
-        "The run “{run}”, of {what}, is {standing}: its figures count here once it has ended.",
-        run=run.title,
-        what=gettext_noop("belief tables") if tables else gettext_noop("questions"),
-        standing=run.job.standing,
-    )
-    return message, "run", run.uid
-
-
-def _next(project: Project, side: str, asking: Sequence[Suite]) -> Need:
-    """Return the next step towards a run of structures, or of answers to questions of the `asking` suites."""
-    names = [""] if side == STRUCTURE else [suite.name for suite in asking]
-    dataset = Dataset.objects.filter(project=project, suite__in=names).order_by("-version").first()
-    if dataset and side == STRUCTURE:
-        text = gettext_noop("Gold is published as version {published}: now run the same models on its belief tables.")
-        return Sentence(text, published=dataset.version), "launch", str(dataset.version)
-    if dataset:
-        text = gettext_noop("{title} is imported as version {version}: now run the same models on it, to its end.")
-        return Sentence(text, title=dataset.title, version=dataset.version), "launch", str(dataset.version)
-    if side == STRUCTURE:
-        publish = gettext_noop("Now publish gold belief tables of the same stories, and run the same models on them.")
-        return publish, "publish", ""
-    text = gettext_noop(
-        "Now import a benchmark with questions about the same stories, such as {example}, and run "
-        "the same models on it."
-    )
-    return Sentence(text, example=asking[0].title), "import", asking[0].name
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ def _warm_structure(run: Run) -> None:
     from benchmark.services.structure_sides import choice_of, lacking, sides_of
 
     sides = sides_of(run.project)
-    if not lacking(sides, run.project):
+    if not lacking(sides):
         association_of(sides, choice_of(sides, {}, ())[0])
 
 

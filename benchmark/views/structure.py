@@ -15,7 +15,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.access import ProjectAccess, UserRequest
-from annotation.models import Role
 from benchmark.access import results_access, waiting_for
 from benchmark.domain.association import RIGHT
 from benchmark.domain.tables import Table
@@ -34,9 +33,7 @@ from benchmark.services.structure_sides import (
     STORIES,
     Choice,
     Measure,
-    Need,
     Sides,
-    Step,
     choice_of,
     lacking,
     sides_of,
@@ -62,21 +59,14 @@ APART_A_PAGE = 25
 APART = {"answer": "Answer right, structure wrong", "structure": gettext_noop("Structure right, answer wrong")}
 MOST_MODELS = 4
 """The most models with rows of their own in the page's tables. With more, the files have each model's rows."""
-STEPS: Mapping[Step, tuple[str, str]] = {
-    "import": ("import_copy", gettext_noop("Import the questions")),
-    "publish": ("datasets", gettext_noop("Publish the gold")),
-    "launch": ("launch", gettext_noop("Launch a run")),
-    "run": ("run", gettext_noop("Open the run")),
-}
-"""The page of each step that a project needs, and the label of its button."""
 COUNTED = {QUESTIONS: gettext_noop("Questions"), STORIES: gettext_noop("Whole stories")}
 
 
 def structure(request: UserRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     sides = sides_of(access.project)
-    if need := lacking(sides, access.project):
-        return render(request, "benchmark/results/structure.html", access.context | _lacking(access, need))
+    if need := lacking(sides):
+        return render(request, "benchmark/results/structure.html", access.context | {"lacking": need})
     choice, problem = choice_of(sides, request.GET.dict(), request.GET.getlist("model"))
     query = _query(request.GET, choice)
     context = {
@@ -98,17 +88,6 @@ def structure(request: UserRequest, slug: str) -> HttpResponse:
     if association.tables and not context["waiting"]:
         context |= _parts(slug, association, query) | _apart(request, slug, association, query)
     return render(request, "benchmark/results/structure.html", access.context | context)
-
-
-def _lacking(access: ProjectAccess, need: Need) -> Context:
-    """Return the message of an empty page, with the page of the next step for readers who may take it."""
-    message, step, subject = need
-    if step != "run" and not access.at_least(Role.ADMIN):
-        return {"lacking": message}
-    name, action = STEPS[step]
-    href = reverse(f"benchmark:{name}", args=[access.project.slug, *([subject] if step in ("import", "run") else [])])
-    on_version = f"?dataset={subject}" if step == "launch" and subject else ""
-    return {"lacking": message, "action": action, "href": href + on_version}
 
 
 def _query(params: QueryDict, choice: Choice) -> str:
@@ -228,7 +207,7 @@ def _chosen(request: UserRequest, access: ProjectAccess) -> Association | None:
     """Return the results that the address of a file or a story asks for. Returns None if there are none, which the page
     explains. Raises PermissionDenied if the reader has open work on one of the stories."""
     sides = sides_of(access.project)
-    if lacking(sides, access.project):
+    if lacking(sides):
         return None
     choice, problem = choice_of(sides, request.GET.dict(), request.GET.getlist("model"))
     association = association_of(sides, choice)

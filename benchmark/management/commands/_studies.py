@@ -47,8 +47,8 @@ def study_contents(project: Project, study: str, given: Sequence[str]) -> tuple[
 
 def _structure(project: Project, filters: Sequence[tuple[str, str]]) -> tuple[Tables, Plots]:
     sides = sides_of(project)
-    if need := lacking(sides, project):
-        raise ValueError(need[0])
+    if need := lacking(sides):
+        raise ValueError(need)
     models = [value for name, value in filters if name == "model"]
     chosen = {name: value for name, value in filters if name != "model"}
     choice, problem = choice_of(sides, chosen, models)
