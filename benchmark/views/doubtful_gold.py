@@ -39,6 +39,7 @@ from benchmark.services.doubtful_gold import (
     take_back,
 )
 from benchmark.views.downloads import table_response
+from benchmark.views.gold_kinds import version_options
 from benchmark.views.tables import files_of
 from core.plain import Json
 from core.views.pages import Context
@@ -116,6 +117,7 @@ def doubtful(request: UserRequest, slug: str) -> HttpResponse:
             return f"{reverse('benchmark:doubtful_file', args=[slug, suffix])}?{chosen.query}"
 
         context |= {
+            "versions": version_options(chosen.datasets),
             "done": done,
             "page": page,
             "cells": _cells(chosen, list(page)),

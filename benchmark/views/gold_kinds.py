@@ -18,6 +18,7 @@ from benchmark.access import closed_to, results_access
 from benchmark.addresses import ChosenGold, chosen_gold
 from benchmark.domain.gold_kinds import REFERENCE, Kind, Move, Swap, in_order
 from benchmark.domain.tables import Column
+from benchmark.models import Dataset
 from benchmark.services.gold_kind_tables import (
     LEFT_OUT,
     MOVES,
@@ -43,7 +44,7 @@ from benchmark.services.gold_kinds import (
 )
 from benchmark.views.downloads import table_response
 from benchmark.views.tables import files_of, page_table
-from core.messages import listed
+from core.messages import Sentence, listed
 from core.statistics import Estimate
 from core.views.charts import PERCENT, DotChart, Row, dot_chart
 from core.views.pages import Context
@@ -71,13 +72,18 @@ def gold_kinds(request: UserRequest, slug: str) -> HttpResponse:
     context: Context = {"lacking": chosen is None}
     if chosen:
         context |= {"chosen": chosen, "metrics": chosen.metrics, "waiting": chosen.waiting}
+        context["versions"] = version_options(chosen.datasets)
+        context["dimension"] = _key(chosen, chosen.dimension)
         context["dimensions"] = [
-            (_key(chosen, at), dimension_sentence(chosen.metrics, at), at == chosen.dimension)
-            for at in chosen.metrics.scores
+            (_key(chosen, at), dimension_sentence(chosen.metrics, at)) for at in chosen.metrics.scores
         ]
         if not context["waiting"]:
             context |= _parts(chosen)
     return render(request, "benchmark/results/gold_kinds.html", access.context | context)
+
+
+def version_options(datasets: Sequence[Dataset]) -> list[tuple[int, str]]:
+    return [(dataset.version, Sentence("Version {version}", version=dataset.version)) for dataset in datasets]
 
 
 def _parts(chosen: ChosenGold) -> Context:
@@ -267,7 +273,8 @@ def gold_kinds_cells(request: UserRequest, slug: str) -> HttpResponse:
         "dimension": dimension_sentence(chosen.metrics, chosen.dimension),
         "model": model,
         "models": chosen.metrics.models,
-        "which": [(key, title, key == show) for key, title in WHICH.items()],
+        "which": WHICH.items(),
+        "show": show,
         "page": page,
         "rows": cell_rows(chosen.labelling, material, kind, model, list(page)),
         "query": chosen.query(model=model, show=show),

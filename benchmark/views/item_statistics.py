@@ -96,17 +96,15 @@ def _report_context(request: UserRequest, access: ProjectAccess, chosen: ChosenL
     return {
         "report": report,
         "items": finer.noun if asked.finer and finer else suite_named(chosen.suite).noun,
-        "levels": [("", suite_named(chosen.suite).noun[1], not asked.finer), (FINER, finer.noun[1], asked.finer)]
-        if finer
-        else [],
-        "finer": asked.finer,
+        "levels": [("", suite_named(chosen.suite).noun[1]), (FINER, finer.noun[1])] if finer else [],
+        "level": FINER if asked.finer else "",
         "within": ranked_within(chosen.leaderboard.entrants[group]),
         "apart": sum(row["apart"] for row in report.rows),
         "chart": _chart(report, noun, chosen, asked, beside) if report.rows else None,
         "metric": asked.metric,
         "metrics": asked.metrics.items(),
         "parse": asked.parse,
-        "parses": [*reversed(PARSES)],
+        "parses": [(parse, parse) for parse in reversed(PARSES)],
         "page": page,
         "query": query,
         "table": page_table(

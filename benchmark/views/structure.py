@@ -101,14 +101,20 @@ def _offered(sides: Sides, choice: Choice) -> Context:
     for measure in sides.measures:
         measures.setdefault(measure.title, []).append(measure)
     models = sides.models(choice.measure, choice.answers.key)
+    answers = [(group.key, group.title) for group in sides.groups(ANSWERS)]
+    parses, newest = [(parse, parse) for parse in reversed(PARSES)], ("", gettext_noop("Newest of each model"))
+    structure_runs, runs = sides.structure_runs(choice.measure).items(), sides.runs(choice.answers.key).items()
+    selects = [
+        ("answers", gettext_noop("Answers"), answers, choice.answers.key),
+        ("counted", gettext_noop("Count"), COUNTED.items(), choice.counted),
+        ("parse", gettext_noop("Parse"), parses, choice.parse),
+        ("structure", gettext_noop("Run of structures"), [newest, *structure_runs], choice.structure_run),
+        ("run", gettext_noop("Run of answers"), [newest, *runs], choice.answers_run),
+    ]
     return {
         "measures": measures,
-        "answers": sides.groups(ANSWERS),
-        "structure_runs": sides.structure_runs(choice.measure),
-        "answer_runs": sides.runs(choice.answers.key),
+        "selects": selects if answers[1:] else selects[1:],
         "models": [(model, model in choice.models) for model in models],
-        "parses": list(reversed(PARSES)),
-        "counted": COUNTED,
     }
 
 
