@@ -199,10 +199,12 @@ export class Queue {
     if (refused) this.on.refused(refused, sentence);
     if (saved?.[0].story === this.story) {
       const unsent = new Set(this.pending().map(this.cellOf));
+      const last = new Map(answer.saved.map((row, at) => [this.cellOf(row), at]));
       saved.forEach((change, at) => {
         const row = answer.saved[at];
+        const cell = this.cellOf(row);
         this.notBefore(row.changed_at);
-        this.on.saved(change, row, !unsent.has(this.cellOf(row)));
+        this.on.saved(change, row, !unsent.has(cell) && last.get(cell) === at);
       });
       this.on.warnings(answer.warnings);
     }

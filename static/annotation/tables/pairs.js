@@ -21,6 +21,7 @@ let linking = null;
 let acting = false;
 let asked = null; // another decision on a decided row, which waits for a yes
 let agreed = settings.lanes;
+let changes = 0; // made on this page: an answer that was asked for before the last of them is out of date
 
 const queue = new Queue({
   ...settings, url: settings.urls.save, kind: "lanes", cellOf: (change) => change.row, delay: PAUSE,
@@ -120,6 +121,7 @@ function counts() {
 
 // --- what becomes of a decision ------------------------------------------------------------------------------------------
 function queued(change) {
+  changes += 1;
   const row = rows.get(change.row) ?? { row: change.row, lane: "new", a: null, b: null, by: "" };
   rows.set(change.row, { ...row, state: change.state });
   if (!acting) render();
@@ -164,8 +166,9 @@ function take(lanes) {
 }
 async function look() {
   if (queue.pending().length) return;
+  const before = changes;
   const answer = await request(settings.urls.rows).catch(() => null);
-  if (!answer?.opened || queue.pending().length) return;
+  if (!answer?.opened || queue.pending().length || changes !== before) return;
   if (answer.settled) location.reload();
   else exchange(answer);
 }
