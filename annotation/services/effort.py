@@ -1,6 +1,6 @@
 """Time on task of a project, from the events of votes, drafts, reconciliations and decisions, and those of apps above.
 
-What was counted is kept in the cache with the last event that it contains, so that a look counts what came since.
+The sheet is kept in the cache with the last event that it contains: a look counts what came since.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ import csv
 import heapq
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import islice
 from operator import itemgetter
 from typing import Any
 
@@ -37,12 +35,10 @@ from annotation.models import (
 from annotation.services.drafts import BY_MODEL
 from annotation.services.effort_sources import Source, further
 from annotation.services.progress import Progress
-from core.kept import SECONDS, key_of
+from core.kept import SECONDS, in_time, key_of
 from core.messages import gettext_noop
 from core.plain import Json
 
-AT_A_LOOK = 10_000
-"""Events that one look at the page counts at most: about 0.15 s of a processor."""
 _FEW = 500
 NO_STORY = 0
 """Stands for the story of work on a text that is none of the project's."""
@@ -52,38 +48,21 @@ _SETTLED = timedelta(seconds=10)
 COLUMNS = ("person", "activity", "story", "acts", "minutes_idle_2", "minutes_idle_5", "minutes_idle_10")
 
 
-@dataclass(slots=True)
-class Counted:
-    """A time sheet and the ids up to which events are in it, by activity; `whole` where no event was left for later,
-    `until` the time of the last that was counted."""
-
-    sheet: TimeSheet = field(default_factory=TimeSheet)
-    upto: dict[str, int] = field(default_factory=dict)
-    whole: bool = True
-    until: datetime | None = None
-
-
-def count_effort(project: Project, *, now: datetime, most: int | None = None) -> Counted:
-    """Return the time on task of a project; at most `most` events more than were counted before. Votes that came in a
-    file have no time."""
+def count_effort(project: Project, *, now: datetime) -> TimeSheet:
+    """Return the time on task of a project. Votes that came in a file have no time."""
     key = key_of("effort", [project.pk, project.slug])
-    counted: Counted = cache.get(key) or Counted()
-    newest = _newest(project, now)
-    sources = (_acts(project, activity, counted.upto.get(activity, 0), newest[activity]) for activity in _sources())
-    acts = heapq.merge(*sources, key=itemgetter(0))
-    added, before = 0, dict(counted.upto)
-    for arrived, activity, pk, act in islice(acts, most):
-        counted.sheet.add(act)
-        counted.upto[activity], counted.until = pk, arrived
-        added += 1
-    counted.whole = most is None or added < most
-    if counted.whole:
-        counted.upto |= newest  # also over events without time, which the next look would go through again
-    if counted.upto != before:
-        cache.set(key, counted, SECONDS)
-    if not counted.whole and key not in cache:  # it keeps nothing now: the next look would count the same events
-        return count_effort(project, now=now)
-    return counted
+
+    def count() -> TimeSheet:
+        sheet, upto = cache.get(key) or (TimeSheet(), {})
+        newest = _newest(project, now)
+        acts = [_acts(project, activity, upto.get(activity, 0), newest[activity]) for activity in _sources()]
+        for _, act in heapq.merge(*acts, key=itemgetter(0)):
+            sheet.add(act)
+        if upto != newest:
+            cache.set(key, (sheet, newest), SECONDS)
+        return sheet
+
+    return in_time(key, count)
 
 
 def _newest(project: Project, now: datetime) -> dict[str, int]:
@@ -96,23 +75,19 @@ def _newest(project: Project, now: datetime) -> dict[str, int]:
     return rows.values(**newest).get()
 
 
-Arrived = tuple[datetime, str, int, Act]
-
-
-def _acts(project: Project, activity: Activity, after: int, upto: int) -> Iterator[Arrived]:
-    """Yield (when it arrived, activity, id, act) of the events with an id above `after`, in the order of their ids."""
+def _acts(project: Project, activity: Activity, after: int, upto: int) -> Iterator[tuple[datetime, Act]]:
+    """Yield (when it arrived, act) of the events with an id above `after`, in the order of their ids."""
     if after >= upto:
         return
     source = _sources()[activity]
     # Few are named one by one: with a range SQLite reads the events of the whole project.
     ids = {"pk__in": range(after + 1, upto + 1)} if upto - after <= _FEW else {"pk__gt": after, "pk__lte": upto}
     rows = source.events.filter(**{source.of_project: project}, **ids).order_by("pk")
-    names = ("pk", source.person, f"{source.story}_id", source.at, source.arrived)
-    for row in rows.values_list(*names, *source.measured).iterator():
-        pk, person, story, at, arrived, *measured = row
+    names = (source.person, f"{source.story}_id", source.at, source.arrived)
+    for person, story, at, arrived, *measured in rows.values_list(*names, *source.measured).iterator():
         if person is not None:
             took = measured[0] / 1000 if measured and measured[0] else None
-            yield arrived, activity, pk, Act(person, activity, story or NO_STORY, at.timestamp(), took)
+            yield arrived, Act(person, activity, story or NO_STORY, at.timestamp(), took)
 
 
 _SOURCES = {
@@ -136,17 +111,14 @@ def _sources() -> dict[Activity, Source]:
     return {activity: sources[activity] for activity in Activity if activity in sources}
 
 
-def effort_of(project: Project, *, now: datetime, most: int | None = None) -> Json:
+def effort_of(project: Project, *, now: datetime) -> Json:
     """Return the time on task of a project, and what is left at the pace so far: {people, stories, hours (by activity,
-    in the order of `Activity`), total, by_limit (together for each idle limit), adjudication (its Outlook), whole,
-    until}, people and stories with most hours first.
+    in the order of `Activity`), total, by_limit (together for each idle limit), adjudication (its Outlook)}, people and
+    stories with most hours first.
 
-    A person is {person, acts, hours, total, outlooks}, a story {number, uid, people (how many), hours, total}. `until`
-    is when the last event arrived that is counted; `whole` is false where more wait to be. See `count_effort` for
-    `most`.
+    A person is {person, acts, hours, total, outlooks}, a story {number, uid, people (how many), hours, total}.
     """
-    counted = count_effort(project, now=now, most=most)
-    sheet, progress = counted.sheet, Progress(project)
+    sheet, progress = count_effort(project, now=now), Progress(project)
     acts, everybody = sheet.sums(lambda place: place[0]), sheet.sums(lambda place: place[1])
     spent: defaultdict[tuple[int, str], dict[int, float]] = defaultdict(dict)
     for (person, activity, story), seconds in sheet.spent.items():
@@ -177,8 +149,6 @@ def effort_of(project: Project, *, now: datetime, most: int | None = None) -> Js
         "total": sum(hours),
         "by_limit": [sum(each.hours(limit) for each in everybody.values()) for limit in IDLE_LIMITS],
         "adjudication": _adjudication(project, sheet, progress.open_cells()),
-        "whole": counted.whole,
-        "until": counted.until,
     }
 
 
@@ -220,7 +190,7 @@ def _stories(project: Project, sheet: TimeSheet) -> list[Json]:
 def effort_lines(project: Project, *, now: datetime) -> Iterator[str]:
     """Yield the time sheet as CSV: a row for each person, activity and story, whose number is empty where the project
     has no such story."""
-    sheet = count_effort(project, now=now).sheet
+    sheet = count_effort(project, now=now)
     names = dict(User.objects.filter(pk__in={person for person, _, _ in sheet.spent}).values_list("pk", "username"))
     numbers: dict[int, int | str] = dict(Story.objects.filter(project=project).values_list("pk", "number"))
     numbers[NO_STORY] = ""

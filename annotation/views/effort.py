@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from annotation.access import UserRequest, project_access
 from annotation.domain.effort import IDLE_LIMITS, LIMIT, Activity
 from annotation.models import Role
-from annotation.services.effort import AT_A_LOOK, effort_lines, effort_of
+from annotation.services.effort import effort_lines, effort_of
 from core.views.pages import in_english
 
 MOST_STORIES = 20
@@ -28,7 +28,7 @@ TITLES = {
 
 def effort(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    efforts = effort_of(access.project, now=timezone.now(), most=AT_A_LOOK)
+    efforts = effort_of(access.project, now=timezone.now())
     longest = max((row["total"] for row in efforts["people"]), default=0.0)
     context = {
         "effort": efforts,

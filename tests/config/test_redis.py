@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
@@ -20,10 +19,8 @@ import redis
 from django.core.cache import cache, caches
 from django.db import transaction
 from django.urls import reverse
-from django.utils import timezone
 
 from annotation.models import Proposition, Vote
-from annotation.services.effort import effort_of
 from config.cache import Outage, _outages
 from config.celery import app
 from tests.api.conftest import address, api, change, story  # noqa: F401
@@ -270,19 +267,3 @@ def test_every_page_answers_without_redis(server, away, db, client, subtests):
         with subtests.test(name), transaction.atomic():
             assert client.get(addresses[name]).status_code < 500
             transaction.set_rollback(True)
-
-
-def test_time_on_task_is_whole_without_redis(server, no_pause, cast, story, cast_vote, monkeypatch):  # noqa: F811
-    """With the cache each look counts on; without it the first look counts everything."""
-    bob, propositions = story.assignments.get(annotator=cast.bob), Proposition.objects.gold_of(story)
-    earlier = timezone.now() - timedelta(minutes=30)
-    for at in range(4):
-        cast_vote(bob, propositions[0], "order", str(at), at=earlier + timedelta(seconds=at), key=f"k{at}")
-    monkeypatch.setattr("annotation.services.effort._SETTLED", timedelta(0))
-
-    def look() -> bool:
-        return effort_of(cast.project, now=timezone.now(), most=1)["whole"]
-
-    assert not look()
-    server.end()
-    assert look() and look()
