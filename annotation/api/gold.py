@@ -321,8 +321,8 @@ class Undo(GenericAPIView):
         there is nothing. Experts and admins; without stories that you still label."""
         access = _expert(request, slug)
         read_query(request, Strict)
-        events = last_action(by=request.user, project=access.project)
-        return _standing(access, {(event.proposition_id, event.dimension) for event in events})
+        labels = last_action(by=request.user, project=access.project)
+        return _standing(access, {(gold.proposition_id, gold.dimension) for gold in labels})
 
     @operation(
         "gold_undo", "gold", answer=CellsOut, errors=(403, 409), body=TakenBackIn,

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 
 from annotation.domain.stories import MAX_PROPOSITIONS
 from annotation.domain.tables import MAX_ROWS, TableRow
 from annotation.models import (
     Assignment,
-    AuditEvent,
     BeliefTable,
     CellComment,
     GoldEvent,
@@ -35,7 +34,6 @@ from annotation.services.counts import recount
 from core.messages import gettext_noop
 
 CREATED, CHANGED, UNCHANGED = gettext_noop("created"), gettext_noop("changed"), gettext_noop("unchanged")
-AGAIN_AFTER = timedelta(seconds=10)
 
 
 class NotTaken(ValueError):
@@ -80,21 +78,8 @@ def _insert(
 
 @transaction.atomic
 def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime) -> list[Proposition]:
-    """Append rows to the gold table, which is made where there is none. Raises NotTaken.
-
-    A table may hold equal rows: they are refused only within moments of each other, by the same person, as from a
-    button that was pressed twice.
-    """
+    """Append rows to the gold table, which is made where there is none. Raises NotTaken."""
     table = _locked_gold(story)
-    if _added_just_now(by, story, table, rows, now):
-        text = ngettext(
-            "This row was added a moment ago. If the table needs the same again, wait {seconds} seconds and add once "
-            "more.",
-            "These rows were added a moment ago. If the table needs the same again, wait {seconds} seconds and add "
-            "once more.",
-            len(rows),
-        )
-        raise NotTaken(text.format(seconds=AGAIN_AFTER.seconds))
     total = table.propositions.filter(removed_at__isnull=True).count() + len(rows)
     if total > MAX_PROPOSITIONS:
         text = gettext("The table would have {rows} rows; expected at most {max_propositions}.")
@@ -104,20 +89,6 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime)
     recount([story.pk])
     _record(by, story, "table.rows_added", rows=len(propositions))
     return propositions
-
-
-def _added_just_now(by: User, story: Story, table: BeliefTable, rows: Sequence[TableRow], now: datetime) -> bool:
-    """Return whether `by` added as many rows within moments and the rows added since hold just these, one after the
-    other."""
-    recent = AuditEvent.objects.filter(
-        project=story.project, action="table.rows_added", target=f"story {story.number}", at__gt=now - AGAIN_AFTER
-    )
-    batches = [(event.actor_id, event.details["rows"]) for event in recent]
-    if (by.pk, len(rows)) not in batches:
-        return False
-    newest = table.propositions.order_by("-position").values_list("actor", "belief", "order_text")
-    added = list(newest[: sum(count for _, count in batches)])[::-1]
-    return any(added[at : at + len(rows)] == list(rows) for at in range(len(added) - len(rows) + 1))
 
 
 @dataclass(frozen=True, slots=True)

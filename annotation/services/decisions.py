@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Subquery
 
 from annotation.models import GoldEvent, GoldLabel, Method, Project, User, adjudication_queue
 
 Decisions = dict[int, dict[str, dict[str, str]]]
 """The label of each decision, by proposition id, expert's user name and dimension."""
-_LOOKED_AT = 50
 
 
 def histories(propositions: Iterable[int]) -> dict[tuple[int, str], list[GoldEvent]]:
@@ -64,33 +63,13 @@ def decisions_in(events: QuerySet[GoldEvent]) -> Decisions:
     return decisions
 
 
-def last_action(*, by: User, project: Project) -> list[GoldEvent]:
-    """Return the decisions that the expert took last and that are still in force: one, or all that were taken at
-    once, the newest first."""
-    standing = GoldLabel.objects.filter(
-        proposition_id=OuterRef("proposition_id"),
-        dimension=OuterRef("dimension"),
-        method=Method.ADJUDICATED,
-        decided_by=by,
-    )
-    own = GoldEvent.objects.filter(by=by, undoes=None, after_method=Method.ADJUDICATED).filter(
-        Exists(standing), proposition__table__story__project=project, proposition__removed_at__isnull=True
-    )
-    newest = own.select_related("proposition__table__story").order_by("-id")
-    below = None
-    while decisions := list((newest.filter(id__lt=below) if below else newest)[:_LOOKED_AT]):
-        if in_force := _in_force(decisions):
-            return _in_force(newest.filter(at=in_force[0].at)) if len(decisions) > 1 else in_force
-        below = decisions[-1].pk
-    return []
-
-
-def _in_force(events: Iterable[GoldEvent]) -> list[GoldEvent]:
-    """Return those of the events that are the last decision on their cell."""
-    listed = list(events)
-    past = histories({event.proposition_id for event in listed})
-    last = {cell: standing[-1].pk for cell, history in past.items() if (standing := standing_decisions(history))}
-    return [event for event in listed if last.get((event.proposition_id, event.dimension)) == event.pk]
+def last_action(*, by: User, project: Project) -> QuerySet[GoldLabel]:
+    """Return the cells that the expert decided last, while that is in force: one, or all that were decided at once."""
+    decided = GoldLabel.objects.filter(method=Method.ADJUDICATED, decided_by=by)
+    own = decided.filter(proposition__table__story__project=project, proposition__removed_at__isnull=True)
+    newest = own.order_by("-decided_at").values("decided_at")[:1]
+    labels = own.filter(decided_at=Subquery(newest)).select_related("proposition__table__story")
+    return labels.order_by("proposition", "dimension")
 
 
 def pace(*, by: User, project: Project, now: datetime) -> dict[str, int]:

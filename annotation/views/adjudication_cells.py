@@ -272,23 +272,17 @@ def _cells_on_page(
 def _last(access: ProjectAccess) -> Json | None:
     """Return the cells that the expert's last action decided with their revisions, the first of them in words, and the
     address where it is taken back."""
-    events = last_action(by=access.user, project=access.project)
-    if not events:
+    labels = list(last_action(by=access.user, project=access.project))
+    if not labels:
         return None
-    rows = GoldLabel.objects.filter(proposition__in={event.proposition_id for event in events})
-    revisions = {(pk, key): at for pk, key, at in rows.values_list("proposition", "dimension", "revision")}
-    first = events[-1]  # the newest is in front
+    first = labels[0]
     story = first.proposition.table.story
     return {
         "cells": [
-            {
-                "proposition": event.proposition.uid,
-                "dimension": event.dimension,
-                "revision": revisions[event.proposition_id, event.dimension],
-            }
-            for event in events
+            {"proposition": gold.proposition.uid, "dimension": gold.dimension, "revision": gold.revision}
+            for gold in labels
         ],
-        "label": first.after,
+        "label": first.label,
         "story": story.number,
         "dimension": access.project.schema[first.dimension].name,
         "url": _address(access, story, f"{first.proposition.uid}-{first.dimension}"),

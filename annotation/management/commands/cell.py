@@ -109,12 +109,11 @@ def _standing(by: User, place: Place) -> Json:
 
 def _undo(project: Project, by: User, place: Place | None) -> int:
     """Take the expert's decision on the cell back, or all that they took last; returns how many."""
-    if place is None:
-        keys = {(event.proposition_id, event.dimension) for event in last_action(by=by, project=project)}
-    else:
-        keys = {(place[0].pk, place[1])}
-    rows = GoldLabel.objects.filter(proposition__in={proposition for proposition, _ in keys})
-    revisions = {(gold.proposition_id, gold.dimension): gold.revision for gold in rows}
-    cells = {key: revisions.get(key, 0) for key in keys}
+    rows = last_action(by=by, project=project)
+    if place is not None:
+        rows = GoldLabel.objects.filter(proposition=place[0], dimension=place[1])
+    cells = {(gold.proposition_id, gold.dimension): gold.revision for gold in rows}
+    if place is not None:
+        cells.setdefault((place[0].pk, place[1]), 0)
     adjudication.undo_decisions(by=by, project=project, cells=cells, now=timezone.now())
     return len(cells)
