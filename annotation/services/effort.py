@@ -53,7 +53,8 @@ def count_effort(project: Project, *, now: datetime) -> TimeSheet:
     key = key_of("effort", [project.pk, project.slug])
 
     def count() -> TimeSheet:
-        sheet, upto = cache.get(key) or (TimeSheet(), {})
+        counted: tuple[TimeSheet, dict[str, int]] = cache.get(key) or (TimeSheet(), {})
+        sheet, upto = counted
         newest = _newest(project, now)
         acts = [_acts(project, activity, upto.get(activity, 0), newest[activity]) for activity in _sources()]
         for _, act in heapq.merge(*acts, key=itemgetter(0)):
