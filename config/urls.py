@@ -35,7 +35,7 @@ urlpatterns = [
     ),
     path("site-admin/", admin.site.urls),
     path("api/", include("config.api")),
-    path("", include("annotation.urls.accounts")),
+    path("", include("annotation.account_urls")),
     path("", include("annotation.urls")),
     path("", include("workers.urls")),
     path("", include("judge.urls")),
