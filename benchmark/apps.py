@@ -10,10 +10,10 @@ class BenchmarkConfig(AppConfig):
 
         from annotation.models import schema_of
         from annotation.services.checklist import register as register_steps
-        from benchmark.services import audit_words, checklist, evaluating, file_formats, judge_tests, open_work
+        from benchmark.services import additions, audit_words, evaluating, judge_tests
         from benchmark.suites.registry import SuiteRefused, schemas_from, suites
 
-        register_steps(checklist.steps_of)
+        register_steps(additions.steps_of)
         audit_words.register_words()
         evaluating.register_handler()
         judge_tests.register_handler()
@@ -21,6 +21,6 @@ class BenchmarkConfig(AppConfig):
             suites()
         except SuiteRefused as error:
             raise ImproperlyConfigured(str(error)) from error
-        file_formats.register_formats()
-        open_work.register_work()
+        additions.register_formats()
+        additions.register_work()
         schemas_from(schema_of)

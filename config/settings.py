@@ -294,7 +294,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle"],
     "DEFAULT_THROTTLE_RATES": {
         "user": f"{environment.integer('API_REQUESTS_PER_MINUTE', 600, low=1, high=1_000_000)}/min",
-        "anon": "60/min",  # core.api.throttling
+        "anon": "60/min",  # core.api.errors
     },
     "NUM_PROXIES": 1 if TRUST_PROXY else 0,
 }

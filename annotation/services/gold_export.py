@@ -9,14 +9,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import CharField, Func
+
 from annotation.domain.columns import Echo, defused
 from annotation.domain.formats import VOTES, ExportFormat
 from annotation.domain.records import Belief, Record
 from annotation.models import AnnotatorCounts, GoldLabel, Project, Proposition, Story, TableKind, User, Vote, VoteEvent
 from annotation.models.gold import GoldQuerySet
 from annotation.models.story import StoryQuerySet
-from core.iso_times import IsoTime
 from core.plain import Json
+
+
+class IsoTime(Func):
+    """A time in UTC as `datetime.isoformat` writes it: microseconds where there are any, and `+00:00`."""
+
+    arity = 1
+    output_field = CharField()
+
+    def as_sqlite(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="replace(%(expressions)s, ' ', 'T') || '+00:00'", **context)
+
+    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        fraction = "CASE WHEN to_char({0}, 'US') = '000000' THEN '' ELSE to_char({0}, '.US') END"
+        utc = "%(expressions)s AT TIME ZONE 'UTC'"
+        template = f"""to_char({utc}, 'YYYY-MM-DD"T"HH24:MI:SS') || {fraction.format(utc)} || '+00:00'"""
+        return self.as_sql(compiler, connection, template=template, **context)
+
 
 VOTE_COLUMNS = (
     "story_id", "category", "split", "actor", "belief", "occurrence", "dimension", "annotator", "label", "created_at",
