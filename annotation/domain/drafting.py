@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,12 +35,8 @@ _MINDS = ("the facts of the world", "what an actor holds about the world", "what
 _MANY = 6
 """The order from which on minds are counted rather than named one by one."""
 _MARKUP = re.compile(r"</?[A-Za-z!][^<>]*>|&(?:#\d+|#x[0-9a-f]+|[a-z]{2,8});", re.IGNORECASE)
+_CONTROLS = {"Cc", "Cf", "Cs"}
 NO_OBJECT = gettext_noop("The answer holds no JSON object with rows.")
-LACKING = gettext_noop("{count} without an actor or a proposition")
-TOO_LONG = gettext_noop("{count} longer than a row may be")
-MARKUP = gettext_noop("{count} with HTML or control characters")
-FOREIGN = gettext_noop("{count} in another script than the story")
-REPEATED = gettext_noop("{count} said before")
 
 
 def drafting_request(*, story: str, orders: Sequence[str] = ORDERS, reasoning_tokens: int = 0) -> Request:
@@ -102,58 +97,36 @@ def read_draft(text: str, story: str, orders: Sequence[str] = ORDERS) -> Drafted
     if len(answered) > MOST_ROWS:
         sentence = gettext_noop("The answer has {answered} rows; a draft has at most {most_rows}.")
         return Drafted((), sentence.format(answered=f"{len(answered):,}", most_rows=MOST_ROWS))
-    rows, left_out, scripts = dict[tuple[str, str], TableRow](), Counter[str](), scripts_of(story)
+    rows = dict[tuple[str, str], TableRow]()
     for entry in answered:
         given = entry if isinstance(entry, Mapping) else {}
         actor, belief, order = (_text(given.get(name)) for name in _FIELDS)
         row = TableRow(actor, belief, order if order in orders else "")
-        why = _unusable(row, scripts) or (REPEATED if row.key in rows else "")
-        left_out.update([why] if why else [])
-        if not why:
-            rows[row.key] = row
+        if _is_usable(row):
+            rows.setdefault(row.key, row)
     problem, strangers = "", sum(not is_named(row.actor, story) for row in rows.values())
-    if total := sum(left_out.values()):
-        counts = {"rows": len(answered), "parts": ", ".join(why.format(count=n) for why, n in left_out.items())}
-        problem = (
-            Sentence("1 of {rows} rows is left out: {parts}.", **counts)
-            if total == 1
-            else Sentence("{total} of {rows} rows are left out: {parts}.", total=total, **counts)
-        )
+    if left_out := len(answered) - len(rows):
+        problem = Sentence(
+            "Left out: {left_out} of {rows} rows, without an actor or a proposition, too long, with HTML or control "
+            "characters, or said before.",
+            left_out=left_out, rows=len(answered),
+        )  # fmt: skip
     if not rows:
         return Drafted((), problem)
     if strangers == len(rows):
         return Drafted((), gettext_noop("No row names the world or an actor of this story."))
-    named = ""
     if strangers:
-        named = Sentence("{rows} rows have an actor whom the story does not name.", rows=strangers)
-    if strangers == 1:
-        named = gettext_noop("1 row has an actor whom the story does not name.")
-    return Drafted(tuple(rows.values()), " ".join(filter(None, (problem, named))))
+        named = Sentence("Rows with an actor whom the story does not name: {rows}.", rows=strangers)
+        problem = " ".join(filter(None, (problem, named)))
+    return Drafted(tuple(rows.values()), problem)
 
 
 def _text(value: Any) -> str:
     return " ".join(str(value).split()) if isinstance(value, str | int) else ""
 
 
-def _unusable(row: TableRow, scripts: frozenset[str]) -> str:
-    """Return why a row cannot stand in a table. Returns "" if it can."""
-    if not row.actor or not row.belief:
-        return LACKING
-    if len(row.actor) > LONGEST["actor"] or len(row.belief) > LONGEST["belief"]:
-        return TOO_LONG
+def _is_usable(row: TableRow) -> bool:
+    """Return whether a row can stand in a table."""
+    fits = 0 < len(row.actor) <= LONGEST["actor"] and 0 < len(row.belief) <= LONGEST["belief"]
     both = row.actor + row.belief
-    if _MARKUP.search(both) or any(unicodedata.category(letter) in ("Cc", "Cf", "Cs") for letter in both):
-        return MARKUP
-    letters = [letter for letter in row.belief if letter.isalpha()]
-    foreign = sum(_script(letter) not in scripts for letter in letters)
-    return FOREIGN if 2 * foreign > len(letters) else ""
-
-
-def scripts_of(text: str) -> frozenset[str]:
-    """Return the scripts of the letters of a text, as Unicode names them: LATIN, CJK and the like."""
-    return frozenset(_script(letter) for letter in set(text) if letter.isalpha())
-
-
-@lru_cache(4096)
-def _script(letter: str) -> str:
-    return unicodedata.name(letter, "").split(" ", 1)[0]
+    return fits and not _MARKUP.search(both) and not any(unicodedata.category(each) in _CONTROLS for each in both)

@@ -281,18 +281,11 @@ class Scope:
             noted(prefill.uid, listed((prefill.endpoint.name, translated(prefill.job.standing))))
             for prefill in self.covered
         )
-        if len(self.covered) > 1:
-            sentence = ngettext(
-                "{count} story is left out: the rounds {which} have not ended with it.",
-                "{count} stories are left out: the rounds {which} have not ended with them.",
-                count,
-            )
-        else:
-            sentence = ngettext(
-                "{count} story is left out: the round {which} has not ended with it.",
-                "{count} stories are left out: the round {which} has not ended with them.",
-                count,
-            )
+        sentence = ngettext(
+            "{count} story is left out until this has ended with it: {which}.",
+            "{count} stories are left out until this has ended with them: {which}.",
+            count,
+        )
         return sentence.format(count=count, which=which)
 
 

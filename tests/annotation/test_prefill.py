@@ -177,20 +177,20 @@ def test_baselines_suggest_without_a_model(cast, make_story):
 def test_a_story_is_asked_for_by_one_round_until_that_has_ended_with_it(cast, endpoint, make_story, client):
     stories = [make_story(number) for number in range(1, 4)]
     first = begin(cast, endpoint, stories[:2])
-    told = f"2 stories are left out: the round {first.uid} (tiny, running) has not ended with them."
+    told = f"2 stories are left out until this has ended with them: {first.uid} (tiny, running)."
     planned = service.estimate(project=cast.project, endpoint=endpoint, level=3, stories=stories)
     assert (planned.stories, planned.cells, planned.left_out) == (1, 2 * CELLS, told)
     second = begin(cast, endpoint, stories)
     assert list(Item.objects.filter(job=second.job).values_list("key", flat=True)) == [stories[2].uid]
     pause_job(job=first.job)
-    which = rf"the rounds {first.uid} \(tiny, paused\), {second.uid} \(tiny, running\) have not ended with them\."
-    with pytest.raises(PrefillRefused, match=f"Nothing else is open: 3 stories are left out: {which}"):
+    which = rf"{first.uid} \(tiny, paused\), {second.uid} \(tiny, running\)\."
+    with pytest.raises(PrefillRefused, match=f"3 stories are left out until this has ended with them: {which}"):
         begin(cast, endpoint, stories)
     assert Prefill.objects.count() == 2
     client.force_login(cast.alice)
     asked = {"endpoint": "tiny", "level": "3", "split": "", "category": ""}
     page = client.post("/p/minds/prefill/", asked).content.decode()
-    assert "Nothing else is open: 3 stories are left out" in page and 'name="start"' not in page
+    assert "Nothing else is open: 3 stories are left out until" in page and 'name="start"' not in page
     make_story(4)
     page = client.post("/p/minds/prefill/", asked).content.decode()
     assert "3 stories are left out" in page and "Nothing else" not in page and 'name="start"' in page

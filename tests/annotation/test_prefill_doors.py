@@ -125,7 +125,7 @@ def test_the_limit_counts_stories_with_something_open(cast, endpoint, make_story
     # the first has its suggestions, the second is asked for by another round
     assert set(items.values_list("key", flat=True)) == {stories[2].uid, stories[3].uid}
     assert result["left_out"] == 1 and "2 calls, one a story" in told
-    assert f"1 story is left out: the round {running.uid} (tiny, running) has not ended with it." in told
+    assert f"1 story is left out until this has ended with it: {running.uid} (tiny, running)." in told
 
 
 def test_a_model_that_reasons_gets_room_beside_its_answer(cast, endpoint, make_story, alice):
