@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
+from annotation.forms.filters import PartsFilter
 from annotation.forms.values import LABEL, MESSAGE, NO_LABEL, OUTCOMES, REASON, REMARK
 from annotation.models import ErrorTag, Project
 from annotation.models.adjudication_queue import Kind
@@ -14,8 +15,10 @@ from core.messages import gettext_noop
 from core.page_fields import LikeField, PageForm
 
 
-class QueueFilter(PageForm):
+class QueueFilter(PartsFilter):
     """Filters of the queue; every link into the queue is one of these as a query string."""
+
+    field_order = ("status", "dimension", "category", "split")
 
     status = forms.ChoiceField(
         required=False,
@@ -29,22 +32,16 @@ class QueueFilter(PageForm):
         ],
     )
     dimension = forms.ChoiceField(required=False)
-    category = forms.ChoiceField(required=False)
-    split = forms.ChoiceField(required=False)
     text = forms.CharField(required=False, max_length=100, label=gettext_lazy("Words or story number"))
     pair = forms.CharField(required=False, max_length=90, widget=forms.HiddenInput)
 
     def __init__(self, data: Mapping[str, Any] | None, *, project: Project) -> None:
-        super().__init__(data)
-        schema = project.schema
+        super().__init__(data, project=project)
         self.fields["text"].widget.attrs["type"] = "search"
         self.fields["dimension"].choices = [
             ("", gettext_lazy("All")),
-            *((dimension.key, gettext(dimension.name)) for dimension in schema.dimensions),
+            *((dimension.key, gettext(dimension.name)) for dimension in project.schema.dimensions),
         ]
-        for name, rows in (("split", project.splits), ("category", project.categories)):
-            names = list(rows.values_list("name", flat=True))
-            self.fields[name].choices = [("", gettext_lazy("All")), *((value, value) for value in names)]
 
     def clean_pair(self) -> str:
         pair = self.cleaned_data["pair"]

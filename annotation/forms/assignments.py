@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy
 
+from annotation.forms.filters import PartsFilter
 from annotation.forms.ticked import TickedRows
 from annotation.models import Project, Role, Story, User
 from core.page_fields import PageForm
@@ -16,9 +17,7 @@ SCOPES = [
 ]
 
 
-class FilterForm(PageForm):
-    split = forms.ChoiceField(required=False)
-    category = forms.ChoiceField(required=False)
+class FilterForm(PartsFilter):
     assignments = forms.ChoiceField(
         required=False,
         label=gettext_lazy("Annotators"),
@@ -42,10 +41,7 @@ class FilterForm(PageForm):
     )
 
     def __init__(self, data: Mapping[str, Any] | None, *, project: Project) -> None:
-        super().__init__(data)
-        for name, rows in (("split", project.splits), ("category", project.categories)):
-            names = list(rows.values_list("name", flat=True))
-            self.fields[name].choices = [("", gettext_lazy("All")), *((value, value) for value in names)]
+        super().__init__(data, project=project)
         people = self.fields["person"]
         people.queryset = User.objects.filter(memberships__project=project).order_by("username")
         people.label_from_instance = lambda user: user.shown_name
