@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
 
 from core.messages import Sentence, gettext_noop
-from core.plain import read_as
 
 NOT_ALIGNED = gettext_noop("people aligned none of its tables")
 STILL_ALIGNING = gettext_noop("you still align tables of its study")
 NOT_JUDGED = gettext_noop("no judge compares a person's tables")
 
 
-class _Kept:
-    __slots__ = ()
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """Return the record that was kept."""
-        return read_as(cls, kept)
-
-
 @dataclass(frozen=True, slots=True)
-class CorrectedScore(_Kept):
+class CorrectedScore:
     """A score without the judge's error with its 95 % interval, of `n` stories that people aligned; `reason` says why
     there is no score or no interval."""
 
@@ -35,7 +24,7 @@ class CorrectedScore(_Kept):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Basis(_Kept):
+class Basis:
     """The data under the corrected scores of a model. People aligned `aligned` of the `judged` stories, as good as
     `effective` aligned without a judge. The judge said nothing of `unjudged` rows, which are in no score; `unseen` is
     the share of the stories that are of categories of which people aligned none."""
@@ -64,7 +53,7 @@ class Correction(Basis):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectedDifference(_Kept):
+class CorrectedDifference:
     """The corrected scores of two models by the metric `key`, called `what`, and their difference `value`: first minus
     second, paired by story, over all `n` judged stories that both have. `interval` is None with a `reason`. People
     aligned `aligned` of the model that has fewer; `p_adjusted` is the p of Holm's correction, None without a test.
@@ -96,7 +85,7 @@ class CorrectedPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectedComparison(_Kept):
+class CorrectedComparison:
     """The corrected scores of two models in `sides`, and their differences by metric in `rows`. Without rows there is a
     `reason`. `tests` is the number of rows that Holm's correction is over."""
 
@@ -126,7 +115,7 @@ class CorrectedRow(Basis):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Corrections(_Kept):
+class Corrections:
     """The corrected scores of a metric group by one study, whose `uid` says who may see them, of what the `judge` of
     that `version` judged; `differing` and `warns` as of a `Correction`."""
 

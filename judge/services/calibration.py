@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.models import User
+from annotation.services import audit
 from benchmark.domain.matched_rows import F1
 from benchmark.models import Run, RunItem
 from benchmark.services.judge_tests import summaries_of
@@ -38,10 +39,12 @@ from judge.services.alignment_tables import groupings_of, groups_of
 from judge.services.judgements import judged_in, judged_runs, judgements_of, versions_of
 from judge.services.settled_tables import ASIDE, Joined, SettledTable, joined, settled_tables
 from judge.services.settling import Refused
-from judge.services.studies import choose_judge, cluster_of
+from judge.services.studies import cluster_of
 
 MORE = 40
 """Further aligned stories for which a report says how narrow they make an interval, if there are as many."""
+LONGEST_REASON = 2000
+"""Characters of the reason for a judge."""
 NARROW = 0.02
 """Half the width of an interval that decides most comparisons."""
 
@@ -318,18 +321,28 @@ def _corrected(name: str, models: Mapping[str, Sequence[JudgedStory]], over: Clu
 def choose_calibrated(
     *, by: User | None, study: AlignmentStudy, judge: JudgeBrief, reason: str, now: datetime, seen: str | None = None
 ) -> None:
-    """Keep which judge of its calibration a study chose (`judge.services.studies.choose_judge`). Raises Refused also
-    where its runs were deleted meanwhile."""
+    """Keep with a study which judge of its calibration was chosen, and why; the log keeps earlier choices.
+
+    `seen` is the `choice` that the person looked at, None to replace whatever there is. Raises Refused if it is not the
+    present one, unless that says the same; without a reason, for one that is too long, for a judge with a verdict on
+    none of the rows that people aligned, and if its runs were deleted meanwhile."""
     runs = Run.objects.select_for_update().filter(project=study.project_id, uid__in=judge.runs)
     if not list(runs.order_by("pk").only("pk")):
         raise Refused(_("The runs of this judge were deleted meanwhile."))
-    choose_judge(
-        by=by,
-        study=study,
-        version=judge.version,
-        name=judge.name,
-        verdict_count=judge.compared_rows,
-        reason=reason,
-        now=now,
-        seen=seen,
-    )
+    reason = reason.replace("\x00", "").strip()
+    study.lock_choice()
+    if (study.judge_version, study.judge_reason, study.judge_chosen_by) == (judge.version, reason, by):
+        return
+    if seen is not None and seen != study.choice:
+        text = _("{judge} was chosen since you opened this page; keep your choice again to replace that one.")
+        raise Refused(text.format(judge=study.judge_name))
+    if not judge.compared_rows:
+        raise Refused(_("This judge has no verdict on any row that people aligned, so it cannot be chosen."))
+    if not reason:
+        raise Refused(_("Say why this judge is chosen."))
+    if len(reason) > LONGEST_REASON:
+        text = _("The reason has {count} characters; at most {most} are kept.")
+        raise Refused(text.format(count=f"{len(reason):,}", most=f"{LONGEST_REASON:,}"))
+    study.choose_judge(judge.version, name=judge.name[:200], reason=reason, by=by, at=now)
+    details = {"judge": judge.name, "version": judge.version, "reason": reason}
+    audit.record(by=by, project=study.project, action="alignment.judge_chosen", target=study.name, **details)

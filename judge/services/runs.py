@@ -64,33 +64,18 @@ def _fill_sample(project: Project, run: Run, watched: Run | None, now: datetime)
 
 def _rests_on(runs: Sequence[Run]) -> str:
     """Name what rests on one of these runs: watches that ask what it asked, judge its answers, or have it as a repeat,
-    which is compared with the first ones; studies of alignment whose tables are its answers; or studies that chose its
+    which is compared with the first ones; studies of alignment whose tables are its answers, or that chose its
     judge."""
-    project, uids = runs[0].project_id, {run.uid for run in runs}
+    uids = {run.uid for run in runs}
     repeats = Q(repeats__run__in=runs) | Q(repeats__run__source__in=runs)
-    watches = AnchorWatch.objects.filter(Q(run__in=runs) | repeats).distinct()
-    names = [f"“{watch.asked.name}”" for watch in watches.select_related("asked")[:4]]
-    if len(names) > 1:
-        return Sentence("The watches of {named} rest on this run; archive it instead.", named=_first_three(names))
-    if names:
-        return Sentence("The watch of {names} rests on this run; archive it instead.", names=names[0])
-    studies = AlignmentStudy.objects.filter(project=project).without_frame().order_by("pk")
-    if titles := [f"“{study.name}”" for study in studies if uids & set(study.came_of.runs)]:
-        return Sentence("People align tables of this run in {named}; archive it instead.", named=_first_three(titles))
+    watches = AnchorWatch.objects.filter(Q(run__in=runs) | repeats).distinct().select_related("asked")
     versions = {run.pk: version_of(run) for run in runs if judged_at(run) and not version_failure(run)}
-    chosen = list(studies.filter(judge_version__in=set(versions.values()))) if versions else []
+    studies = list(AlignmentStudy.objects.filter(project=runs[0].project_id).without_frame().order_by("pk"))
+    chosen = [study for study in studies if study.judge_version in versions.values()]
     judged = judged_in(chosen, [run for run in runs if run.pk in versions])
-    of_runs = [
-        study
-        for study in chosen
-        if any((study.pk, pk) in judged and version == study.judge_version for pk, version in versions.items())
-    ]
-    if not of_runs:
-        return ""
-    text = "Its judge, {judge_name}, was chosen in {titles}; archive it instead."
-    titles = [f"“{study.name}”" for study in of_runs]
-    return Sentence(text, judge_name=of_runs[0].judge_name, titles=_first_three(titles))
-
-
-def _first_three(names: Sequence[str]) -> str:
-    return listed(names[:3]) + (" …" if len(names) > 3 else "")
+    judged_by = {(study, versions[run]) for study, run in judged}
+    chosen = [study for study in chosen if (study.pk, study.judge_version) in judged_by]
+    names = [watch.asked.name for watch in watches]
+    names += [study.name for study in studies if study in chosen or uids & set(study.came_of.runs)]
+    named = listed(f"“{name}”" for name in names)
+    return Sentence("Watches or studies rest on this run: {named}. Archive it instead.", named=named) if names else ""

@@ -49,10 +49,6 @@ class Refused(ValueError):
     language."""
 
 
-class Superseded(Refused):
-    """The step rests on a state that somebody else has changed since."""
-
-
 _STILL = gettext_noop("This table waits: you aligned it yourself and have not handed it in.")
 _OWN = gettext_noop("You aligned this table yourself; another expert or an admin must decide it.")
 

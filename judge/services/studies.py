@@ -21,7 +21,7 @@ from judge.domain.alignment import MOST_LINKS, STORIES, ClusterName, StudyOrigin
 from judge.domain.sampling import Drawn, Unit, sample
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.models.alignment_study import MOST_PEOPLE
-from judge.services.settling import Refused, Superseded, give_out, settle_if_done
+from judge.services.settling import Refused, give_out, settle_if_done
 
 ACTIONS = {
     "alignment.closed": pgettext_lazy("audit log", "alignment study closed"),
@@ -55,8 +55,6 @@ def cluster_of(study: AlignmentStudy) -> ClusterName:
 MOST_TABLES = 5000
 MOST_NAME = 120
 MOST_SEED = 2**31 - 1
-LONGEST_REASON = 2000
-"""Characters of the reason for a judge."""
 MOST_ROWS = 1000
 """Rows of one table that a page can show."""
 
@@ -188,51 +186,6 @@ def close_study(*, by: User, study: AlignmentStudy, now: datetime | None) -> Non
     study.close(now)
     verb = "closed" if now else "reopened"
     audit.record(by=by, project=study.project, action=f"alignment.{verb}", target=study.name)
-
-
-@transaction.atomic
-def choose_judge(
-    *,
-    by: User | None,
-    study: AlignmentStudy,
-    version: str,
-    name: str,
-    verdict_count: int,
-    reason: str,
-    now: datetime,
-    seen: str | None = None,
-) -> None:
-    """Keep with a study which version of a judge was chosen by it, and why; the log keeps earlier choices.
-
-    `seen` is the `choice` that the person looked at, None to replace whatever there is. The study has the present
-    choice afterwards, also if it is refused. Raises Superseded if it is not the one that was seen, unless it says the
-    same; Refused without a reason, for one that is too long, and for a judge with a verdict on none of the rows that
-    people aligned."""
-    reason = reason.replace("\x00", "").strip()
-    study.lock_choice()
-    if (study.judge_version, study.judge_reason, study.judge_chosen_by) == (version, reason, by):
-        return
-    if seen is not None and seen != study.choice:
-        raise Superseded(_superseded(study))
-    if not verdict_count:
-        raise Refused(_("This judge has no verdict on any row that people aligned, so it cannot be chosen."))
-    if not reason:
-        raise Refused(_("Say why this judge is chosen."))
-    if len(reason) > LONGEST_REASON:
-        text = _("The reason has {count} characters; at most {most} are kept.")
-        raise Refused(text.format(count=f"{len(reason):,}", most=f"{LONGEST_REASON:,}"))
-    study.choose_judge(version, name=name[:200], reason=reason, by=by, at=now)
-    details = {"judge": name, "version": version, "reason": reason}
-    audit.record(by=by, project=study.project, action="alignment.judge_chosen", target=study.name, **details)
-
-
-def _superseded(study: AlignmentStudy) -> str:
-    by, judge = study.judge_chosen_by, study.judge_name
-    if by is None:
-        text = _("{judge} was chosen since you opened this page; keep your choice again to replace that one.")
-        return text.format(judge=judge)
-    text = _("{person} chose {judge} since you opened this page; keep your choice again to replace that one.")
-    return text.format(person=by.shown_name, judge=judge)
 
 
 def _add(

@@ -37,6 +37,7 @@ from judge.domain.corrections import differing_text
 from judge.models import AlignmentStudy
 from judge.services.alignment_report import accepted_of
 from judge.services.calibration import (
+    LONGEST_REASON,
     NARROW,
     CalibrationReport,
     CalibrationWords,
@@ -51,8 +52,8 @@ from judge.services.calibration import (
 from judge.services.calibration_tables import COUNTS, JUDGES, RIVALS, report_tables
 from judge.services.panels import kept_panel, panel_tables
 from judge.services.settled_tables import rows_of
-from judge.services.settling import Refused, Superseded
-from judge.services.studies import LONGEST_REASON, cluster_of
+from judge.services.settling import Refused
+from judge.services.studies import cluster_of
 
 PAGE = 50
 Chosen = tuple[CalibrationReport, Selection]
@@ -80,12 +81,12 @@ def calibration(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     if kept.judges:
         asked = given.get("judge", "") if given else request.GET.get("judge", "")
         context |= _page(slug, study, kept, _chosen(asked, study, kept, strict=not given))
-        context |= {"reason": given["reason"], "seen": given["seen"]} if given else {"seen": study.choice}
+        context |= {"seen": study.choice} | ({"reason": given["reason"]} if given else {})
     return render(request, "judge/calibration/report.html", access.context | context)
 
 
 def _choice_kept(request: UserRequest, study: AlignmentStudy, judges: list[JudgeBrief], given: dict[str, str]) -> bool:
-    """Keep the choice, or show the reason why not. A user who is told of another choice has `seen` it then."""
+    """Keep the choice, or show the reason why not; the page then shows the present choice."""
     judge = next((brief for brief in judges if brief.version == given["judge"]), None)
     try:
         if judge is None:
@@ -95,8 +96,6 @@ def _choice_kept(request: UserRequest, study: AlignmentStudy, judges: list[Judge
         )
     except Refused as error:
         messages.error(request, str(error))
-        if isinstance(error, Superseded):
-            given["seen"] = study.choice
         return False
     messages.success(request, _("The choice and its reason are kept."))
     return True

@@ -82,18 +82,18 @@ def test_page_and_command_say_what_an_archive_does_not_bring(study, cast, client
 def test_what_no_page_could_read_is_refused_with_file_line_and_field(study, cast):
     whole = packed(cast.project)
     for part, field, value, told in [
-        ("alignment_studies", "frame", [["a"]], "line 1: field frame: expected a list of distinct tables"),
-        ("alignment_studies", "origin", {"runs": 3}, "field origin: expected an object with a list of runs"),
+        ("alignment_studies", "frame", [["a"]], "line 1: field frame: its content cannot be read"),
+        ("alignment_studies", "origin", {"runs": 3}, "line 1: field origin: its content cannot be read"),
         ("alignment_studies", "overlap", 99, "contradicts itself"),
-        ("alignment_tables", "predictions", [[1, 2]], "field predictions: expected at most 1,000 rows"),
+        ("alignment_tables", "predictions", [[1, 2]], "line 1: field predictions: its content cannot be read"),
         ("alignment_tables", "probability", 0.0, "contradicts itself"),
         ("alignments", "answers", {"p1": {"links": ["g9"]}}, "There is no row g9 in these tables"),
         ("alignments", "answers", {"p1": {"links": ["g1", "g2"]}}, "is linked with one row of the other table"),
-        ("alignments", "answers", {"x": {"verdict": "maybe"}}, "field answers: expected the answer about each row"),
-        ("alignment_events", "after", 7, "field after: expected the answer about the row"),
-        ("settled_alignments", "rows", {}, "field rows: expected the settled answer about each row"),
-        ("settled_alignments", "open_rows", 5, "field open_rows: expected 0"),
-        ("settled_alignment_events", "after", {"links": "g1"}, "field after: expected the answer about the row"),
+        ("alignments", "answers", {"x": {"verdict": "maybe"}}, "line 1: field answers: its content cannot be read"),
+        ("alignment_events", "after", 7, "line 1: field after: its content cannot be read"),
+        ("settled_alignments", "rows", {}, "line 1: field rows: its content cannot be read"),
+        ("settled_alignments", "open_rows", 5, "line 1: field open_rows: its content cannot be read"),
+        ("settled_alignment_events", "after", {"links": "g1"}, "line 1: field after: its content cannot be read"),
     ]:
         parts = contents(whole)
         first, *rest = parts[f"{part}.jsonl"].splitlines(keepends=True)

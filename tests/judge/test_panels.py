@@ -24,7 +24,6 @@ from judge.models import SettledAlignment
 from judge.services import panels
 from judge.services.calibration import calibrated, choose_calibrated, reported
 from judge.services.panels import bridge_report, family_of, panel_report
-from judge.services.studies import choose_judge
 from tests.api.conftest import token_of
 from tests.benchmark.results_world import HOSTILE
 from tests.judge.conftest import second_judge
@@ -177,7 +176,7 @@ def test_a_ranking_is_of_the_chosen_judge_else_of_one_with_verdicts(world, study
     cache.clear()
     strict = next(one.brief for one in calibrated(study)[0] if one.name == "strict")
     by = {"by": None, "reason": "Stricter.", "now": timezone.now()}
-    choose_judge(study=study, version=strict.version, name=strict.name, verdict_count=strict.compared_rows, **by)
+    choose_calibrated(study=study, judge=strict, **by)
     assert "strict" in ranking()[0]
 
 

@@ -231,7 +231,7 @@ def test_a_judge_is_watched_by_its_verdicts_on_the_same_tables(world, monkeypatc
 
 def test_a_run_that_a_watch_rests_on_is_archived_and_not_deleted(watched, admin):
     world, labelled, watch = watched
-    why = "The watch of “watched” rests on this run; archive it instead."
+    why = "Watches or studies rest on this run: “watched”. Archive it instead."
     for run in (labelled, watch.repeats.first().run, repeated(watch).run):
         address = f"{world.base}/runs/{run.uid}/delete/"
         assert why in admin.get(address).content.decode()
@@ -239,7 +239,7 @@ def test_a_run_that_a_watch_rests_on_is_archived_and_not_deleted(watched, admin)
         assert refused("runs", "delete", run.uid, "--yes") == why
     assert archive_run(by=None, run=labelled, now=timezone.now()) and repeated(watch).run
     start_watch(by=None, plan=plan_of(labelled), now=timezone.now())
-    with pytest.raises(RunRefused, match="The watches of “watched”, “watched” rest on this run"):
+    with pytest.raises(RunRefused, match="rest on this run: “watched”, “watched”"):
         delete_run(by=None, run=labelled, now=timezone.now())
     assert delete_run(by=None, run=world.run, now=timezone.now()).items
 
@@ -251,7 +251,7 @@ def test_a_run_whose_tables_a_watched_judge_judges_stays(world):
     judged = world.another("omniscient", steps=("judge",), judge=judge, source=run)
     watch = WatchPlan(judged, watchable_of(judged)[0], stories=9, drop=0.2)
     start_watch(by=None, plan=watch, now=timezone.now())
-    with pytest.raises(RunRefused, match="The watch of “words” rests on this run"):
+    with pytest.raises(RunRefused, match="rest on this run: “words”"):
         delete_run(by=None, run=run, now=timezone.now())
 
 

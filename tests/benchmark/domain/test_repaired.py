@@ -268,9 +268,9 @@ def test_estimates_come_back_from_reports_key_by_key():
     kept = {"value": 0.5, "interval": [0.4, 0.6], "reason": None, "n": 4}
     correction = Correction(study="s", scores={"f1": CorrectedScore(0.5, (0.4, 0.6), None, 4)})
     assert [*plain(correction)["scores"]["f1"].items()] == [*kept.items()]
-    assert plain(Correction.from_json(plain(correction))) == plain(correction)
+    assert plain(read_as(Correction, plain(correction))) == plain(correction)
     model = {"key": "m", "model": "m", "kind": "model", "entrant": 1, "run": "r"}
-    assert plain(CorrectedRow.from_json(model | {"corrected": {"f1": kept}}).corrected["f1"]) == kept
+    assert plain(read_as(CorrectedRow, model | {"corrected": {"f1": kept}}).corrected["f1"]) == kept
     # a row of a method is read with its score or without
     row = AskedAgain(**model, title="plain", way="plain", score=Estimate(0.5, 4, [0.4, 0.6]))
     assert plain(row)["score"] == {"value": 0.5, "n": 4, "interval": [0.4, 0.6]}
