@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -189,15 +190,11 @@ def _named(among: Sequence[Any], key: str) -> Any:
 
 def _cut(text: str) -> tuple[float | None, str]:
     """Return the cut as a fraction, None for an empty text, and a sentence about a text that is no percentage."""
-    written = text.strip().removesuffix("%").strip().replace(",", ".")
-    if not written:
+    if not (written := text.strip()):
         return None, ""
-    try:
-        value = float(written)
-    except ValueError:
-        value = -1.0
-    if 0 <= value <= 100:
-        return value / 100, ""
+    with suppress(ValueError):
+        if 0 <= (value := float(written)) <= 100:
+            return value / 100, ""
     return None, Sentence(
         "Right from: {text} is not a number from 0 to 100; the median is taken.", text=repr(text[:40])
     )

@@ -403,19 +403,14 @@ class ChoiceRefused(ValueError):
     """A choice that cannot be kept, with the reason."""
 
 
-class ChoiceSuperseded(ChoiceRefused):
-    """A choice that would replace another one than the person saw."""
-
-
 @transaction.atomic
 def choose_model(
     *, by: User | None, runs: Sequence[Run], key: str, group: str, reason: str, now: datetime, seen: str | None = None
 ) -> None:
     """Keep the model and level that is chosen for a metric group, with the reason. The log keeps earlier choices.
 
-    `seen` is the token of the pick that the person looked at, and None replaces any pick. Raises ChoiceSuperseded if
-    another pick was kept meanwhile, and ChoiceRefused without a score of the model or without a reason of fitting
-    length."""
+    `seen` is the token of the pick that the person looked at, and None replaces any pick. Raises ChoiceRefused if
+    another pick was kept meanwhile, without a score of the model, and without a reason of fitting length."""
     locked = Run.objects.select_for_update().filter(pk__in=[run.pk for run in runs]).order_by("pk")
     there = {run.uid for run in locked.only("uid")}
     block = next((block for block in choosings_of(runs, [key]) if block.group.key == group), None)
@@ -426,7 +421,11 @@ def choose_model(
     if kept and (kept.entrant_id, kept.reason, kept.by) == (entrant, reason, by):
         return
     if seen is not None and seen != block.seen:
-        raise ChoiceSuperseded(_superseded(block))
+        name = block.chosen["name"] if block.chosen else kept.entrant.name if kept else ""
+        text = gettext_noop(
+            "{model} was chosen since you opened this page; keep your choice again to replace that one."
+        )
+        raise ChoiceRefused(Sentence(text, model=name))
     if not reason:
         raise ChoiceRefused(gettext_noop("Say why this model is chosen."))
     if len(reason) > LONGEST_REASON:
@@ -448,13 +447,3 @@ def choose_model(
         model=block.looked["name"],
         reason=reason,
     )
-
-
-def _superseded(block: Block) -> str:
-    kept = block.kept
-    name = block.chosen["name"] if block.chosen else kept.entrant.name if kept else ""
-    if kept is None or kept.by is None:
-        text = gettext("{model} was chosen since you opened this page; keep your choice again to replace that one.")
-        return text.format(model=name)
-    text = gettext("{person} chose {model} since you opened this page; keep your choice again to replace that one.")
-    return text.format(person=kept.by.shown_name, model=name)

@@ -13,11 +13,12 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.text import Truncator
 
 from annotation.access import ProjectAccess, UserRequest
 from benchmark.access import results_access, waiting_for
 from benchmark.domain.association import RIGHT
-from benchmark.domain.tables import Table
+from benchmark.domain.tables import Column, Table
 from benchmark.services.structure import (
     ALL,
     Association,
@@ -185,6 +186,16 @@ def _apart(request: UserRequest, slug: str, association: Association, query: str
     listed = {key: apart_of(association, key) for key in APART}
     page = Paginator(listed[right], APART_A_PAGE).get_page(request.GET.get("page"))
     asked = question_texts(association, [int(row["question"]) for row in page])
+    rows = [_row(slug, row, query, asked) for row in page]
+    heads = {
+        "story": gettext_noop("Story"),
+        "question": gettext_noop("Question"),
+        "category": gettext_noop("Category"),
+        "model": gettext_noop("Model"),
+    }
+    columns = [Column(key=key, header=header) for key, header in heads.items()]
+    columns.append(Column(key="structure", header=gettext_noop("Structure"), unit="%", kind="share", digits=1))
+    table = Table(title=gettext_noop("Where structure and answer fall apart"), columns=columns, rows=rows)
     return {
         "apart": [
             {"key": key, "title": title, "count": len(listed[key]), "here": key == right}
@@ -192,7 +203,10 @@ def _apart(request: UserRequest, slug: str, association: Association, query: str
         ],
         "page": page,
         "apart_query": f"{query}&show={right}".strip("&"),
-        "rows": [_row(slug, row, query, asked) for row in page],
+        "rows": rows,
+        "apart_table": page_table(
+            "apart", table, href=lambda row, column: row["href"] if column.key == "story" else ""
+        ),
     }
 
 
@@ -203,8 +217,8 @@ def _row(slug: str, row: Any, query: str, asked: Mapping[int, str]) -> Context:
         "model": row["model"],
         "category": row["category"],
         "story": story,
-        "structure": f"{100 * row['structure']:.1f}",
-        "question": asked.get(question, f"Question {question}"),
+        "structure": row["structure"],
+        "question": Truncator(asked.get(question, f"Question {question}")).chars(160),
         "href": f"{reverse('benchmark:structure_story', args=[slug, story])}?{where}&{query}".strip("&"),
     }
 

@@ -23,7 +23,6 @@ from benchmark.services.sweep_results import (
     LONGEST_REASON,
     WAITS,
     ChoiceRefused,
-    ChoiceSuperseded,
     choose_model,
     choosings_of,
     sweep_tables,
@@ -78,13 +77,9 @@ def _to_alignment(slug: str, runs: Sequence[Run]) -> Href:
 
 
 def _choice_kept(request: UserRequest, runs: Sequence[Run], given: dict[str, str]) -> bool:
-    """Keep the choice, and say so; else say why not. Who is told of another choice has `seen` it then."""
+    """Keep the choice, and say so; else say why not."""
     try:
         choose_model(by=request.user, runs=runs, now=timezone.now(), **given)
-    except ChoiceSuperseded as error:
-        messages.error(request, str(error))
-        given.pop("seen")
-        return False
     except ChoiceRefused as error:
         messages.error(request, str(error))
         return False
