@@ -21,6 +21,5 @@ class BenchmarkConfig(AppConfig):
             suites()
         except SuiteRefused as error:
             raise ImproperlyConfigured(str(error)) from error
-        additions.register_formats()
         additions.register_work()
         schemas_from(schema_of)

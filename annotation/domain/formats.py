@@ -25,8 +25,7 @@ class FileFormat:
     fields: a file is of this format if it has all of one set of `recognised_by` and none of `not_with`, as columns of a
     spreadsheet if `in_sheet`, as fields of its first object of JSON if `in_json`. Names of fields are compared by
     `columns.key_of` unless `exact`. `needs` are the fields that an importer needs, if they are more than those that
-    tell the format. `page` is the name of the address that takes it, with what it needs in
-    addition to the project; empty for the page *Import*. `suffixes` are those of files in a folder of stories: a story
+    tell the format. `suffixes` are those of files in a folder of stories: a story
     with a number is the one of that number in its project; one without is known by its file's name and its text, and
     the first of several with one text counts.
     """
@@ -41,8 +40,6 @@ class FileFormat:
     in_json: bool = True
     exact: bool = False
     needs: frozenset[str] = frozenset()
-    page: str = ""
-    page_needs: tuple[str, ...] = ()
     suffixes: tuple[str, ...] = (".jsonl", ".json")
 
     def fits(self, fields: Collection[str], *, in_sheet: bool) -> bool:
@@ -119,19 +116,11 @@ IMPORTED: Mapping[str, FileFormat] = {**CORPUS_FORMATS, TABLES.key: TABLES, LABE
 WHAT_IT_SEEMS = "auto"
 """Chosen in the place of a format: the one that a file seems to be of."""
 
-_elsewhere: dict[str, FileFormat] = {}
-
-
-def register_format(file_format: FileFormat) -> None:
-    """Register a format that a page of another app takes, as apps do when they are ready."""
-    _elsewhere[file_format.key] = file_format
-
 
 def formats_of(fields: Collection[str], *, in_sheet: bool) -> list[FileFormat]:
-    """Return the formats that a file with these fields seems to be of, those of the page *Import* first. A file that
-    holds more than stories is of the format of the more."""
-    every_format = (*IMPORTED.values(), *_elsewhere.values())
-    fitting = [file_format for file_format in every_format if file_format.fits(fields, in_sheet=in_sheet)]
+    """Return the formats that a file with these fields seems to be of. A file that holds more than stories is of the
+    format of the more."""
+    fitting = [file_format for file_format in IMPORTED.values() if file_format.fits(fields, in_sheet=in_sheet)]
     return [file_format for file_format in fitting if file_format is not STORIES] or fitting
 
 

@@ -68,10 +68,6 @@ class Names:
         for name in self.ids:
             self._spellings[name.casefold()].append(name)
 
-    def add(self, name: str, pk: int) -> None:
-        self.ids[name] = pk
-        self._spellings[name.casefold()].append(name)
-
     def find(self, name: str) -> str | None:
         """Return the spelling of a stored name that `name` means, None where there is none. Raises ValueError where it
         could be two."""
@@ -98,30 +94,3 @@ def checked_name(raw: str) -> str:
             gettext("{raw!r} is not a user name; expected letters, digits and @ . + - _ only.").format(raw=raw[:60])
         )
     return name
-
-
-class Accounts:
-    """The accounts of this installation. `created` are the names of new ones."""
-
-    def __init__(self) -> None:
-        self._names = Names(dict(User.objects.accounts().values_list("username", "id")))
-        self.created: list[str] = []
-
-    def find(self, name: str) -> int | None:
-        """Return the id of an account, None where it would have to be created. Raises ValueError for an ambiguous or
-        impossible name."""
-        spelling = self._names.find(name)
-        if spelling is None:
-            checked_name(name)
-            return None
-        return self._names.ids[spelling]
-
-    def make(self, name: str) -> int:
-        """Create an account without a password and return its id."""
-        username = User.normalize_username(name)
-        user = User(username=username, display_name=username[:80])
-        user.set_unusable_password()
-        user.save()
-        self._names.add(username, user.pk)
-        self.created.append(username)
-        return user.pk

@@ -24,7 +24,7 @@ from core.plain import Json
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Guess of what files are, and the result if they were imported or checked. Without a result, `refusal` is the
-    reason, or the question of `seen` is open."""
+    reason."""
 
     seen: Seen
     format: FileFormat | None = None
@@ -42,7 +42,7 @@ class Answer:
     def heading(self) -> str:
         """The outcome of the files as a whole."""
         if self.result is None:
-            return gettext("Nothing was imported") if self.refusal else gettext("Nothing was imported yet")
+            return gettext("Nothing was imported")
         return self.result.heading(kept=self.kept)
 
 
@@ -59,16 +59,15 @@ def import_files(
     replace: bool = False,
     sure: bool = False,
 ) -> Answer:
-    """Import files into a project, or only check them. A file that cannot be read to its end refuses all. Files that
-    another page takes as well are only checked, unless their `format` was chosen. `replace` writes over existing
-    tables, if the reader is `sure`."""
+    """Import files into a project, or only check them. A file that cannot be read to its end refuses all.
+    `replace` writes over existing tables, if the reader is `sure`."""
     seen = look_at(sources, encoding=encoding)
     if seen.problem:
         return Answer(seen, refusal=seen.problem)
     if format == WHAT_IT_SEEMS:
-        if not seen.here:
-            return Answer(seen, refusal="" if seen.elsewhere else seen.sentence)
-        chosen, keep = seen.here[0], keep and not seen.elsewhere
+        if not seen.formats:
+            return Answer(seen, refusal=seen.sentence)
+        chosen = seen.formats[0]
     else:
         chosen = IMPORTED[format]
         if sentence := other_format(seen, chosen.key):

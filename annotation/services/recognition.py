@@ -12,16 +12,16 @@ from typing import BinaryIO
 from django.utils.translation import gettext
 
 from annotation.domain.columns import display_name
+from annotation.domain.corpus_files import begins_json
 from annotation.domain.formats import IMPORTED, FileFormat, formats_of, is_story
 from core import joints
 from core.incoming.encodings import BadText, seekable, utf8_lines
-from core.incoming.json_records import JsonText, NoRecords, is_json
+from core.incoming.json_records import JsonText
 from core.incoming.sheets import BadSheet, rows_of
 from core.joints import joint, listed
 
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
 Source = tuple[str, Opener]
-_START = 4096
 _MOST_FIELDS = 8
 
 
@@ -37,16 +37,6 @@ class Seen:
     file: str = ""
     problem: str = ""
     in_sheet: bool = False
-
-    @property
-    def here(self) -> list[FileFormat]:
-        """The formats that the page *Import* takes."""
-        return [file_format for file_format in self.formats if not file_format.page]
-
-    @property
-    def elsewhere(self) -> list[FileFormat]:
-        """The formats that other pages take."""
-        return [file_format for file_format in self.formats if file_format.page]
 
     @property
     def sentence(self) -> str:
@@ -67,13 +57,6 @@ class Seen:
         return gettext("These look like {description} in {files} files.").format(
             description=description, files=self.files
         )
-
-    @property
-    def question(self) -> str:
-        """The question which of several things the files are to become; empty where there is no choice."""
-        uses = list(dict.fromkeys(file_format.becomes for file_format in self.formats))
-        named = gettext(" or as ").join(gettext(use) for use in uses)
-        return gettext("As {uses}?").format(uses=named) if len(uses) > 1 else ""
 
     @property
     def _fields_text(self) -> str:
@@ -98,15 +81,14 @@ def look_at(sources: Sequence[Source], *, encoding: str = "") -> Seen:
         file = Path(name).name
         refused = partial(Seen, len(sources), rows, (), file=file)
         try:
-            fields, in_sheet, number, around, problem = _looked(opener, file, encoding)
+            fields, in_sheet, number = _looked(opener, file, encoding)
         except (BadSheet, BadText) as error:
             return refused(problem=str(error))
         if in_sheet and not number and not any(fields):
             return refused(problem=gettext("{file} is empty.").format(file=file))
-        elsewhere = [file_format for file_format in formats_of(around, in_sheet=False) if file_format.page]
-        fitting = elsewhere or formats_of(fields, in_sheet=in_sheet)
+        fitting = formats_of(fields, in_sheet=in_sheet)
         if not fitting:
-            return refused(fields=fields, problem=problem, in_sheet=in_sheet)
+            return refused(fields=fields, in_sheet=in_sheet)
         formats = fitting if formats is None else [file_format for file_format in formats if file_format in fitting]
         if not formats:
             return refused(problem=gettext("{file} is of another format than the files before.").format(file=file))
@@ -120,30 +102,21 @@ def other_format(seen: Seen, chosen: str) -> str:
     if not seen.formats or any(file_format.key == chosen for file_format in seen.formats):
         return ""
     names = {"description": seen.sentence.rstrip(".。"), "asked": gettext(IMPORTED[chosen].title)}
-    what = gettext(" or ").join(
-        dict.fromkeys(gettext(file_format.title) for file_format in seen.here or seen.elsewhere)
-    )
+    what = gettext(" or ").join(dict.fromkeys(gettext(file_format.title) for file_format in seen.formats))
     return gettext("{description}, not {asked}; choose {what}.").format(**names, what=what)
 
 
-def _looked(opener: Opener, file: str, encoding: str) -> tuple[list[str], bool, int, list[str], str]:
-    """Read a file to its end. Returns the columns or the fields of the first object, whether the file is a
-    spreadsheet, the number of rows or records, the names around the records, and why these cannot be told apart.
-    Raises BadSheet and BadText."""
+def _looked(opener: Opener, file: str, encoding: str) -> tuple[list[str], bool, int]:
+    """Read a file to its end. Returns the columns or the fields of the first object, whether the file is a spreadsheet,
+    and the number of rows or records. Raises BadSheet and BadText."""
     with opener() as handle:
         source = seekable(handle)
-        start = source.read(_START)
-        source.seek(0)
-        if not is_json(start):
+        if not begins_json(source):
             with closing(rows_of(source, file, encoding=encoding)) as rows:
                 header = next(rows, None)
-                return list(header.cells if header else []), True, sum(1 for _ in rows), [], ""
-        text = JsonText(utf8_lines(source, file, encoding=encoding), file, is_story)
+                return list(header.cells if header else []), True, sum(1 for _ in rows)
         fields, count = list[str](), 0
-        try:
-            for _, item in text.objects():
-                count += 1
-                fields = fields or (list(item) if isinstance(item, dict) else [])
-        except NoRecords as error:  # a page of another app may take it
-            return [], False, 0, text.names, str(error)
-        return fields, False, count, text.names, ""
+        for _, item in JsonText(utf8_lines(source, file, encoding=encoding), file, is_story).objects():
+            count += 1
+            fields = fields or (list(item) if isinstance(item, dict) else [])
+        return fields, False, count

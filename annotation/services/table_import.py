@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO, ClassVar
 
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.tables import TableLine, read_tables
@@ -17,13 +17,12 @@ from annotation.services.belief_tables import NotTaken, Taken, take_table
 from annotation.services.import_results import ImportResult
 from core.digests import text_digest
 from core.incoming.sheets import Sheets, rows_of
-from core.joints import listed, sentences
+from core.joints import listed
 from core.messages import gettext_noop
 from core.wording import counted
 
 MOST_LISTED = 200
 """Tables that a result lists one by one."""
-_MOST_NAMED = 10
 Named = int | str
 """A story's number or its text, as a row names it."""
 
@@ -31,8 +30,7 @@ Named = int | str
 @dataclass(slots=True)
 class ImportedTables(ImportResult):
     """Tables by outcome, rows, and the annotators whose finished stories have rows to label again. `refused` counts
-    stories of the file whose table was not taken; `repeated` are the lines of taken rows that repeat an earlier row of
-    the same story. `tables` are (story number, outcome) of changed tables."""
+    stories of the file whose table was not taken. `tables` are (story number, outcome) of changed tables."""
 
     stories: int = 0
     changed: int = 0
@@ -40,7 +38,6 @@ class ImportedTables(ImportResult):
     added: int = 0
     removed: int = 0
     reopened: Counter[str] = field(default_factory=Counter)
-    repeated: list[int] = field(default_factory=list)
     tables: list[tuple[int, Taken]] = field(default_factory=list)
     SIZE: ClassVar = "stories"
     NOUN: ClassVar = ("table",)
@@ -50,7 +47,7 @@ class ImportedTables(ImportResult):
     }  # fmt: skip
     ALWAYS: ClassVar = ("created", "changed", "unchanged")
     TAKEN: ClassVar = ("created", "changed")
-    COUNTS: ClassVar = ("stories", "created", "changed", "unchanged", "refused", "added", "removed", "repeated")
+    COUNTS: ClassVar = ("stories", "created", "changed", "unchanged", "refused", "added", "removed")
 
     def count(self, story: int, taken: Taken) -> None:
         setattr(self, taken.outcome, getattr(self, taken.outcome) + 1)
@@ -69,20 +66,6 @@ class ImportedTables(ImportResult):
     def clauses(self) -> tuple[str, ...]:
         text = gettext("{rows} added, {removed:,} taken out")
         return (text.format(rows=counted(self.added, "row"), removed=self.removed),)
-
-    @property
-    def not_used(self) -> str:
-        """Sentences about the unused parts of the input, and about repeated rows."""
-        unused = super(ImportedTables, self).not_used
-        if not self.repeated:
-            return unused
-        lines = listed(self.repeated[:_MOST_NAMED]) + (" …" if len(self.repeated) > _MOST_NAMED else "")
-        text = ngettext(
-            "{count} row repeats an earlier one of its story word for word and was taken as it is: line {lines}.",
-            "{count} rows repeat earlier ones of their story word for word and were taken as they are: lines {lines}.",
-            len(self.repeated),
-        )
-        return sentences(unused, text.format(count=len(self.repeated), lines=lines))
 
     def as_dict(self) -> dict[str, Any]:
         return ImportResult.as_dict(self) | {"reopened": dict(self.opened_again)}
@@ -125,11 +108,6 @@ def import_tables(
             table = [line.row for line in rows]
             taken = take_table(by=by, story=story, rows=table, now=now, replace=replace, dry_run=dry_run)
             result.count(story.number, taken)
-            first: dict[tuple[str, ...], int] = {}
-            for line in rows:
-                key = tuple(" ".join(part.split()).casefold() for part in line.row[:2])
-                if first.setdefault(key, line.line) != line.line:
-                    result.repeated.append(line.line)
         except NotTaken as error:
             result.refused += 1
             if str(error):

@@ -10,12 +10,11 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import override
 
 from annotation.access import ProjectAccess, UserRequest, project_access
-from annotation.domain.formats import IMPORTED, STORIES, FileFormat, example, example_name
+from annotation.domain.formats import IMPORTED, STORIES, example, example_name
 from annotation.domain.stories import typed_story
 from annotation.forms.corpus import ImportForm, TypedStoryForm
 from annotation.models import Role
@@ -47,8 +46,7 @@ def import_page(request: UserRequest, slug: str) -> HttpResponseBase:
                 result = _answer(request, access, form).result
             if result is not None:
                 return streamed(result.problems.csv_lines(), f"{slug}-problems.csv", _CSV)
-        answer = _answer(request, access, form)
-        context |= {"answer": answer, "pages": [_page(file_format, slug) for file_format in answer.seen.elsewhere]}
+        context["answer"] = _answer(request, access, form)
     return _shown(request, access, context, part=request.method == "POST" and bool(request.htmx))
 
 
@@ -76,12 +74,6 @@ def _opened(file: UploadedFile[Any]) -> nullcontext[Any]:
     """Return the file at its start; it stays open, as a temporary one is gone once it is closed."""
     file.seek(0)
     return nullcontext(file)
-
-
-def _page(file_format: FileFormat, slug: str) -> dict[str, str]:
-    """Return the page of another app that takes files of a format."""
-    address = reverse(file_format.page, args=[slug, *file_format.page_needs])
-    return {"title": file_format.title, "becomes": file_format.becomes, "address": address}
 
 
 def _typed(request: UserRequest, access: ProjectAccess) -> HttpResponse:

@@ -1,19 +1,15 @@
-"""What this app adds to pages of annotation: lines of the checklist of a project, formats of files, and open work."""
+"""What this app adds to pages of annotation: lines of the checklist of a project, and open work."""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext
 
-from annotation.domain.formats import FileFormat, register_format
 from annotation.models import Project, Role, User, adjudication_queue
 from annotation.services.checklist import State, Step
 from annotation.services.open_work import Work, register
 from annotation.services.progress import Totals
 from benchmark.models import Dataset, Run
 from benchmark.services.visibility import shows_results
-from benchmark.suites.contract import Suite
-from benchmark.suites.registry import suites
-from core.messages import Sentence, gettext_noop
 from core.wording import counted
 
 
@@ -37,44 +33,6 @@ def _to_look_at(project: Project, user: User, role: Role) -> set[int]:
             waiting += doubtful_gold(labelling).waiting
     voted = adjudication_queue.voted_on(user, {cell.proposition.pk for cell in waiting})
     return {cell.proposition.table.story_id for cell in waiting if (cell.proposition.pk, cell.dimension) not in voted}
-
-
-ANSWERS = FileFormat(
-    "answers",
-    gettext_noop("Answers of a model"),
-    lambda count: counted(count, "answer"),
-    gettext_noop("a run beside the others"),
-    recognised_by=(
-        frozenset({"doc_id", "resps"}),
-        frozenset({"doc_id", "filtered_resps"}),
-        frozenset({"eval", "samples"}),
-    ),
-    exact=True,
-    page="benchmark:import_answers",
-)
-
-
-def register_formats() -> None:
-    """Register the copies that suites take, and answers that were made elsewhere."""
-    register_format(ANSWERS)
-    for suite in suites().values():
-        if suite.copied.load is not None and suite.copied.recognised_by:
-            register_format(_copy_of(suite))
-
-
-def _copy_of(suite: Suite) -> FileFormat:
-    return FileFormat(
-        f"copy of {suite.name}",
-        Sentence("{suite} questions", suite=suite.title),
-        lambda count: counted(count, "question"),
-        gettext_noop("the question suite"),
-        recognised_by=suite.copied.recognised_by,
-        in_sheet=suite.copied.in_sheet,
-        in_json=not suite.copied.in_sheet,
-        exact=not suite.copied.in_sheet,
-        page="benchmark:import_copy",
-        page_needs=(suite.name,),
-    )
 
 
 def steps_of(project: Project, totals: Totals) -> list[Step]:

@@ -68,9 +68,6 @@ class Copied:
     """Where users get the benchmark, and which files are read."""
     archive: str = ""
     """The name of the archive that its authors give out, if `load` takes it."""
-    recognised_by: tuple[frozenset[str], ...] = ()
-    """Sets of fields, any of which identifies a file of such a copy; of columns if `in_sheet`."""
-    in_sheet: bool = False
 
 
 @dataclass(frozen=True, slots=True)

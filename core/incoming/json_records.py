@@ -36,21 +36,16 @@ class BadJson(BadText):
     """A document that is no JSON, as one sentence that names the file."""
 
 
-class NoRecords(BadJson):
-    """A document of more than LONGEST_DOCUMENT, or one in which several lists may be the records."""
-
-
 def is_json(start: bytes) -> bool:
     """Return whether a text that begins like this, in any of the encodings, is JSON."""
     return start.replace(b"\0", b"").lstrip(_NO_TEXT)[:1] in (b"{", b"[")
 
 
 class JsonText:
-    """The records of a text from its start. Once they are read, `names` are the fields of an object around them and
-    `around` those of its fields that hold none. Raises BadJson."""
+    """The records of a text from its start. Once they are read, `around` are the fields of an object around them that
+    hold none. Raises BadJson."""
 
     def __init__(self, handle: Lines, file: str, is_record: IsRecord) -> None:
-        self.names: list[str] = []
         self.around: list[str] = []
         self._file, self._is_record = file, is_record
         self._lines = _Ahead(handle)
@@ -77,7 +72,7 @@ class JsonText:
         """Yield the records in order, with a BadLine in place of each that cannot be kept."""
         if self.is_document:
             document = _Document(self._document(), self._file, self._is_record)
-            self.names, self.around = document.names, document.around
+            self.around = document.around
             yield from document.objects()
             return
         for number, raw in self.lines():
@@ -97,7 +92,7 @@ class JsonText:
                 sentence = gettext_noop(
                     "{file} is one JSON document of more than {most} MB; save it as JSON Lines, one object a line."
                 )
-                raise NoRecords(sentence.format(file=self._file, most=LONGEST_DOCUMENT // 1024 // 1024))
+                raise BadJson(sentence.format(file=self._file, most=LONGEST_DOCUMENT // 1024 // 1024))
         try:
             return raw.decode().removeprefix("\ufeff")
         except UnicodeDecodeError as error:
@@ -146,7 +141,6 @@ class _Document:
     """Walks over a document value by value: no more than one record is in memory in addition to the text."""
 
     def __init__(self, text: str, file: str, is_record: IsRecord) -> None:
-        self.names: list[str] = []
         self.around: list[str] = []
         self._text, self._file, self._is_record = text, file, is_record
         self._at = self._counted = 0
@@ -167,7 +161,6 @@ class _Document:
         """Yield the records of an object: itself, those of the one list in it, or those by its names."""
         start, entries = self._at, self._entries()
         end, names = self._at, [entry.name for entry in entries]
-        self.names += names
         lists = [entry for entry in entries if entry.is_list]
         if self._is_record(names) or not (lists or (entries and all(entry.is_record for entry in entries))):
             self._at = start
@@ -176,7 +169,7 @@ class _Document:
             if len(lists) > 1:
                 keys = ", ".join(entry.name[:40] for entry in lists[:5])
                 sentence = gettext_noop("{file} has several lists of objects ({keys}); expected one of them.")
-                raise NoRecords(sentence.format(file=self._file, keys=keys))
+                raise BadJson(sentence.format(file=self._file, keys=keys))
             self._at = lists[0].place
             yield from self._items()
             self.around += [entry.name for entry in entries if entry is not lists[0]]

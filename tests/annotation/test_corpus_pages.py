@@ -206,20 +206,15 @@ def test_votes_are_uploaded(admin, cast, make_story):
     assert look(raw, keep="1", encoding="windows-1252")[0].result.created == 1
 
 
-def test_what_a_file_is_to_become_is_asked_before_anything_is_written(admin):
+def test_a_file_of_another_format_than_the_chosen_one_is_refused(admin):
     items = [{"STORY": f"A story {at}", "故事": "故事", "QUESTION": "Who?", "OPTION-A": "x"} for at in range(3)]
     raw = "".join(json.dumps(item) + "\n" for item in items)
-    answer, page = checked(admin, raw, "Hinting Task Test.jsonl", keep="1")
-    assert "This looks like ToMBench items: 3 items." in page
-    assert "As stories of this project or as the question suite?" in page
-    assert reverse("benchmark:import_copy", args=["minds", "tombench"]) in page
-    assert (answer.result.created, answer.kept, Story.objects.count()) == (3, False, 0)
     _, other = checked(admin, raw, format="omnitom", keep="1")
     assert "This looks like ToMBench items: 3 items, not OmniToM records; choose ToMBench items." in other
-    assert other.count("This looks like") == 1
-    assert checked(admin, raw, format="tombench", keep="1")[0].heading == "Imported"
-    _, foreign = checked(admin, '{"doc_id": 1, "resps": [["x"]]}\n', keep="1")
-    assert reverse("benchmark:import_answers", args=["minds"]) in foreign and "Imported" not in foreign
+    assert other.count("This looks like") == 1 and not Story.objects.exists()
+    answer, page = checked(admin, raw, "Hinting Task Test.jsonl", keep="1")
+    assert "This looks like ToMBench items: 3 items." in page
+    assert (answer.result.created, answer.heading, Story.objects.count()) == (3, "Imported", 3)
 
 
 def test_equal_problems_are_told_together_and_all_can_be_had(admin, make_story):

@@ -5,9 +5,9 @@ from typing import Any
 from django.db import transaction
 
 from annotation.management.json_command import ProjectCommand
-from annotation.models import Membership, Project, Role
+from annotation.models import Membership, Project, Role, User
 from annotation.services import audit
-from annotation.services.accounts import Accounts
+from annotation.services.accounts import Names, checked_name
 from annotation.services.people import change_role
 
 
@@ -21,29 +21,28 @@ class Command(ProjectCommand):
 
     def on(self, project: Project, *, user: str, role: str, create: bool, **options: Any) -> dict[str, Any]:
         with transaction.atomic():
-            accounts = Accounts()
-            person = accounts.find(user.strip())
-            if person is None:
+            names = Names(dict(User.objects.accounts().values_list("username", "id")))
+            name = names.find(user.strip())
+            is_new = name is None
+            if name is None:
+                name = checked_name(user.strip())
                 if not create:
                     raise ValueError(f"There is nobody called {user!r}; --create makes the account.")
-                person = accounts.make(user.strip())
-            name = _member(project, person, Role(role), accounts.created)
-        if accounts.created:
+                User.objects.create_user(name, display_name=name[:80])
+            _give_role(project, User.objects.get(username=name), Role(role), is_new=is_new)
+        if is_new:
             self.note(f"{name} has no password yet: manage.py changepassword {name}")
-        return {"project": project.slug, "user": name, "role": role, "created": bool(accounts.created)}
+        return {"project": project.slug, "user": name, "role": role, "created": is_new}
 
     def say(self, result: dict[str, Any]) -> None:
         new = " (a new account)" if result["created"] else ""
         self.stdout.write(f"{result['user']}{new} is {result['role']} of {result['project']}.")
 
 
-def _member(project: Project, person: int, role: Role, new_accounts: list[str]) -> str:
-    """Give the person the role; return their user name."""
-    membership, joins = Membership.objects.get_or_create(project=project, user_id=person, defaults={"role": role})
-    name = membership.user.username
+def _give_role(project: Project, person: User, role: Role, *, is_new: bool) -> None:
+    membership, joins = Membership.objects.get_or_create(project=project, user=person, defaults={"role": role})
     if joins:
-        details = {"role": role.value} | ({"accounts": new_accounts} if new_accounts else {})
-        audit.record(by=None, project=project, action="membership.created", target=name, **details)
+        details = {"role": role.value} | ({"accounts": [person.username]} if is_new else {})
+        audit.record(by=None, project=project, action="membership.created", target=person.username, **details)
     elif membership.role != role:
         change_role(by=None, membership=membership, role=role)
-    return name

@@ -66,7 +66,7 @@ class Command(ImportCommand):
         if not seen.formats:
             raise ValueError(f"Nothing was imported: {seen.sentence}")
         self.note(seen.sentence)
-        stories = [file_format for file_format in seen.here if file_format.key in CORPUS_FORMATS]
+        stories = [file_format for file_format in seen.formats if file_format.key in CORPUS_FORMATS]
         if not stories:
             raise ValueError("Nothing was imported: no format of stories fits.")
         return stories[0].key

@@ -173,9 +173,7 @@ SUITE = Suite(
         answer_ids=AnswerIds(ids_of, (PART,)),
     ),
     texts=Texts(told_by=("story", "question")),
-    copied=Copied(
-        load=load, source=SOURCE, recognised_by=(frozenset({"plot", "plot_info", "narrative"}),), options=(NARRATIVES,)
-    ),
+    copied=Copied(load=load, source=SOURCE, options=(NARRATIVES,)),
     noun=(gettext_noop("question"), gettext_noop("questions")),
     cluster=(gettext_noop("narrative"), gettext_noop("narratives")),
     settings=(SETTING,),

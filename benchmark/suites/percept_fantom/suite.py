@@ -146,12 +146,7 @@ SUITE = Suite(
         told_apart_by=("options", "fact_question", "fact_answer"),
         lettered=Lettered(ANSWER, "options"),
     ),
-    copied=Copied(
-        load=load,
-        source=SOURCE,
-        recognised_by=(frozenset({"part_id", "perceivers"}), frozenset({"part_id", "conversation_with_perceivers"})),
-        in_sheet=True,
-    ),
+    copied=Copied(load=load, source=SOURCE),
     noun=(gettext_noop("question"), gettext_noop("questions")),
     cluster=(gettext_noop("conversation"), gettext_noop("conversations")),
     settings=(METHOD, PRECURSORS),

@@ -191,12 +191,7 @@ SUITE = Suite(
         answer_ids=AnswerIds(ids_of),
     ),
     texts=Texts(told_by=("sentences", "question")),
-    copied=Copied(
-        load=load,
-        source=SOURCE,
-        recognised_by=(frozenset({"qtype", "perceivers", "story_with_perceivers"}),),
-        in_sheet=True,
-    ),
+    copied=Copied(load=load, source=SOURCE),
     noun=(gettext_noop("question"), gettext_noop("questions")),
     settings=(METHOD, STORY, PRECURSORS),
     controls=CONTROLS,

@@ -183,12 +183,7 @@ SUITE = Suite(
         told_apart_by=("options",),
         lettered=Lettered(ANSWER, "options", ORDER.name),
     ),
-    copied=Copied(
-        load=load,
-        source=SOURCE,
-        recognised_by=(frozenset({"STORY", "QUESTION"}), frozenset({"故事", "问题"})),
-        options=(LANGUAGES,),
-    ),
+    copied=Copied(load=load, source=SOURCE, options=(LANGUAGES,)),
     noun=(gettext_noop("question"), gettext_noop("questions")),
     settings=(METHOD, ORDER),
     controls=CONTROLS,
