@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 from django.http import Http404, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.renderers import BaseRenderer
@@ -33,17 +33,8 @@ class ExportOptions(Strict):
     )
 
 
-class _Share(serializers.FloatField):
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(allow_null=True, **kwargs)
-
-
-class IntervalsOut(serializers.Serializer):
-    strict = Ends()
-    pairwise = Ends()
-    fleiss_kappa = Ends()
-    krippendorff_alpha = Ends()
-    gwet_ac1 = Ends()
+_Share = partial(serializers.FloatField, allow_null=True)
+_MEASURES = ("strict", "pairwise", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
 
 
 class MeasureOut(serializers.Serializer):
@@ -56,7 +47,7 @@ class MeasureOut(serializers.Serializer):
     fleiss_kappa = _Share()
     krippendorff_alpha = _Share()
     gwet_ac1 = _Share()
-    interval = IntervalsOut()
+    interval = inline_serializer("Intervals", {name: Ends() for name in _MEASURES})
     method = serializers.CharField()
     reasons = serializers.DictField(child=serializers.CharField(), help_text="Why a figure or its interval is null.")
     reason = serializers.CharField(required=False, help_text="The first of them.")

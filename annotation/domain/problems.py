@@ -27,14 +27,12 @@ class LeftOut:
 
     names: list[str] = field(default_factory=list)
     sheets: list[Sheets] = field(default_factory=list)
-    _met: set[str] = field(default_factory=set, repr=False)
 
     def add(self, names: Iterable[str]) -> None:
         """Add columns or fields that are not used."""
-        for name in names:
-            if name not in self._met and len(self.names) < MOST_NAMES:
-                self._met.add(name)
-                self.names.append(display_name(name))
+        for name in map(display_name, names):
+            if name not in self.names and len(self.names) < MOST_NAMES:
+                self.names.append(name)
 
     def add_sheets(self, sheets: Sheets) -> None:
         """Add the sheets of a workbook, if others than the one that was read have values."""
@@ -70,12 +68,11 @@ class Problem:
 
 @dataclass(slots=True)
 class Alike:
-    """Problems that say the same of several lines of a file: the first of them, and how many others there are.
-    `differs` where the values that they name are not those of the first."""
+    """Problems that say the same of several lines of a file, but for the values that they name: the first of them, and
+    how many others there are."""
 
     first: Problem
     others: int = 0
-    differs: bool = False
 
     @property
     def lines(self) -> str:
@@ -89,8 +86,7 @@ class Alike:
     @property
     def sentence(self) -> str:
         """One sentence with the file and the lines."""
-        alike = " (the others alike)" if self.differs else ""
-        return f"{self.first.file}, {self.lines}: {self.first.message}{alike}"
+        return f"{self.first.file}, {self.lines}: {self.first.message}"
 
 
 class Problems(list[Problem]):
@@ -115,7 +111,6 @@ class Problems(list[Problem]):
         kind = (problem.file, _kind(problem.message))
         if (alike := self._alike.get(kind)) is not None:
             alike.others += 1
-            alike.differs = alike.differs or alike.first.message != problem.message
             alike.first = min(alike.first, problem, key=attrgetter("line"))
         elif len(self._alike) < MAX_GROUPS:
             self._alike[kind] = Alike(problem)

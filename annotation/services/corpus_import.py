@@ -283,16 +283,8 @@ class _Import:
             text = gettext("Story {number} is in the project already with other content; nothing was changed.")
             return text.format(number=known.number)
         file, line = self.lines[identity]
-        if len(identity) > 1:
-            text = gettext(
-                "This story has another category or translation in line {line} of {file}, which counts; "
-                "this one was not taken."
-            )
-        else:
-            text = gettext(
-                "Story {number} has other content in line {line} of {file}, which counts; this one was not taken."
-            )
-        return text.format(number=identity[0], line=line, file=Path(file).name)
+        text = gettext("The story has other content in line {line} of {file}, which counts; this one was not taken.")
+        return text.format(line=line, file=Path(file).name)
 
     def _lock_project(self) -> Project:
         """Create the project if there is none. Two imports into it write one after the other."""

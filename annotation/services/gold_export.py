@@ -59,13 +59,21 @@ def gold_records(project: Project, *, complete_only: bool = False) -> Iterator[R
     for batch in _batches(Story.objects.filter(project=project).in_use().order_by("id")):
         rows = _propositions(batch, "id", "actor", "belief", "imported_labels", "extra")
         gold = _labels(batch)
-        for pk, number, category, text, extra in (
-            Story.objects.filter(pk__in=batch).order_by("id").values_list(*columns)
-        ):
-            beliefs = [_belief(keys, gold.get(row[0], {}), *row) for row in rows[pk]]
+        stories = Story.objects.filter(pk__in=batch).order_by("id")
+        for story, number, category, text, marks in stories.values_list(*columns):
+            beliefs = [
+                Belief(
+                    actor=actor,
+                    belief=belief,
+                    labels={**(imported or {}), **gold[pk]},
+                    keys=keys,
+                    layout=extra.get("layout", ""),
+                )
+                for pk, actor, belief, imported, extra in rows[story]
+            ]
             if complete_only and not all(belief.is_labelled for belief in beliefs):
                 continue
-            layout = extra.get("layout", "")
+            layout = marks.get("layout", "")
             yield Record(story_id=number, story_category=category, story=text, beliefs=beliefs, layout=layout)
 
 
@@ -96,23 +104,9 @@ def _gold(stories: Sequence[int]) -> GoldQuerySet:
     return GoldLabel.objects.filter(proposition__table__story__in=stories, proposition__removed_at__isnull=True)
 
 
-def _belief(
-    keys: tuple[str, ...],
-    gold: Mapping[str, str],
-    pk: int,
-    actor: str,
-    belief: str,
-    imported: Mapping[str, str] | None,
-    extra: Mapping[str, str],
-) -> Belief:
-    labels = {**(imported or {}), **gold}
-    return Belief(actor=actor, belief=belief, labels=labels, keys=keys, layout=extra.get("layout", ""))
-
-
 def gold_lines(project: Project, *, complete_only: bool = False) -> Iterator[str]:
     """Yield the records of `gold_records` as lines of JSON."""
-    for record in gold_records(project, complete_only=complete_only):
-        yield line_of(record.as_json())
+    return (line_of(record.as_json()) for record in gold_records(project, complete_only=complete_only))
 
 
 def export_lines(

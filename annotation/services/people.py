@@ -175,18 +175,8 @@ def offers_more(*, invitation: Invitation, to: User) -> None:
     """Raise MemberAlready where `to` holds the role of the invitation already, or a higher one."""
     membership = Membership.objects.filter(project=invitation.project, user=to).first()
     if membership is not None and Role(membership.role).rank >= Role(invitation.role).rank:
-        offered = Role(invitation.role).label.lower()
-        consequence = (
-            gettext("so it would change nothing")
-            if membership.role == invitation.role
-            else gettext("which is more than {offered}").format(offered=offered)
-        )
-        raise MemberAlready(
-            gettext(
-                "You are a member of {name} already, as {label}, {consequence}. The invitation stays "
-                "open for somebody else."
-            ).format(name=invitation.project.name, label=Role(membership.role).label.lower(), consequence=consequence)
-        )
+        text = gettext("You are a member of {name} already, as {label}. The invitation stays open for somebody else.")
+        raise MemberAlready(text.format(name=invitation.project.name, label=Role(membership.role).label.lower()))
 
 
 @transaction.atomic

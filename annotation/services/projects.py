@@ -85,7 +85,7 @@ def foresee(*, project: Project, changes: dict[str, Any]) -> dict[str, int]:
     changed: Counter[Outcome] = Counter()
     overlap, demanding = (changes.get(name, getattr(project, name)) for name in RULES)
     if (overlap, set(demanding)) == (project.overlap, set(project.unanimity_dimensions)):
-        return _foreseen(changed)
+        return {"cells": 0, "settled": 0, "opened": 0, "waiting": 0}
     for batch in _batches(project):
         methods, votes = _gold_and_votes(batch)
         for cell, labels in votes.items():
@@ -94,10 +94,6 @@ def foresee(*, project: Project, changes: dict[str, Any]) -> dict[str, int]:
             before = methods.get(cell, Outcome.PENDING)
             if before not in (Method.ADJUDICATED, after):
                 changed[after] += 1
-    return _foreseen(changed)
-
-
-def _foreseen(changed: Counter[Outcome]) -> dict[str, int]:
     settled = changed[Outcome.UNANIMOUS] + changed[Outcome.MAJORITY]
     numbers = {"settled": settled, "opened": changed[Outcome.OPEN], "waiting": changed[Outcome.PENDING]}
     return {"cells": sum(numbers.values())} | numbers

@@ -12,6 +12,7 @@ from django.db.models.functions import Substr
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext
 
 from annotation.access import ProjectAccess, UserRequest, closed_gold, project_access, story_of
@@ -30,15 +31,9 @@ _SORTS = {"number": "number", "category": "category__name", "split": "split__nam
 EXCERPT = 60
 
 
-def cut_at_word(text: str, width: int) -> str:
-    """Return the beginning of `text` on one line, at most `width` characters with the ellipsis; a longer word is
-    cut."""
-    line = " ".join(text.split())
-    if len(line) <= width:
-        return line
-    words = line[: width - 1].rpartition(" ")[0]
-    # Chinese and Japanese have no spaces to cut at.
-    return (words if len(words) > width // 2 else line[: width - 2]) + " …"
+def excerpt(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    return Truncator(" ".join(text.split())).chars(EXCERPT)
 
 
 def stories(request: UserRequest, slug: str) -> HttpResponse:
@@ -157,7 +152,7 @@ def _with_progress(access: ProjectAccess, page: Iterable[Any]) -> list[dict[str,
     return [
         {
             "story": story,
-            "begins": cut_at_word(story.begins, EXCERPT),
+            "begins": excerpt(story.begins),
             "count": counts[story.pk],
             "cells": counts[story.pk] * dimensions,
             "settled": settled.get(story.pk, 0),

@@ -22,7 +22,7 @@ from annotation.models import BeliefTable, Role, Story, SuggestedRow, User, tabl
 from annotation.services.assignments import give_tables, plan_tables
 from annotation.services.drafts import release_slot
 from annotation.services.table_report import table_report
-from annotation.views.corpus import EXCERPT, cut_at_word
+from annotation.views.corpus import excerpt
 from core.idempotency.forms import made_before, made_once
 from core.plain import Json
 from core.wording import counted
@@ -80,7 +80,7 @@ def _listed(stories: QuerySet[Story]) -> QuerySet[Story]:
 def _row(story: Any, access: ProjectAccess) -> dict[str, Any]:
     return {
         "story": story,
-        "begins": cut_at_word(story.begins, EXCERPT),
+        "begins": excerpt(story.begins),
         "state": table_queue.STATES[story.table_state],
         "writers": story.drafts,
         "free": max(0, access.project.table_experts - len(story.drafts)) if story.table_state != "done" else 0,

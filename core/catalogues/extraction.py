@@ -52,6 +52,15 @@ def counted_text(noun: str, plural: str) -> Text:
     return Text(f"{{count}} {noun}", f"{{count}} {plural or noun + 's'}")
 
 
+def schema_texts(source: str) -> set[Text]:
+    """Return the texts of a label schema in JSON: names, questions, meanings and cross-checks."""
+    document = json.loads(source)
+    dimensions = document["dimensions"]
+    texts = {dimension[key] for dimension in dimensions for key in ("name", "short", "question")}
+    texts |= {label["meaning"] for dimension in dimensions for label in dimension["labels"]}
+    return {Text(text) for text in texts | {check["message"] for check in document["checks"]}}
+
+
 _SCRIPT_STRING = r'"(?:[^"\\\n]|\\.)*"'
 _SCRIPT_CALL = re.compile(rf"\b(n?)gettext\(\s*({_SCRIPT_STRING})(?:,\s*({_SCRIPT_STRING}))?")
 

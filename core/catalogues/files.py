@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polib
 
-from core.catalogues.extraction import Text, python_texts, script_texts, template_texts
+from core.catalogues.extraction import Text, python_texts, schema_texts, script_texts, template_texts
 
 LOCALES = {"zh_Hans": "nplurals=1; plural=0;"}
 """The folder of each language that is translated into, with its rule for plurals."""
@@ -32,14 +32,18 @@ def sources(base: Path, apps: Iterable[str], frame: str) -> Iterator[tuple[str, 
     names = set(apps)
     for app in sorted(names):
         for path in sorted((base / app).rglob("*.*")):
-            if path.suffix in (".py", ".html") and not _NOT_OURS & {*path.relative_to(base).parts}:
+            if (path.suffix in (".py", ".html") or path.parent.name == "schemas") and not _NOT_OURS & {
+                *path.relative_to(base).parts
+            }:
                 yield app, path
     for path in [*sorted((base / "templates").rglob("*.*")), *sorted((base / "static").rglob("*.js"))]:
         folder = path.relative_to(base).parts[1]
         yield folder if folder in names else frame, path
 
 
-_READERS: dict[str, Callable[[str], set[Text]]] = {".py": python_texts, ".html": template_texts, ".js": script_texts}
+_READERS: dict[str, Callable[[str], set[Text]]] = {
+    ".py": python_texts, ".html": template_texts, ".js": script_texts, ".json": schema_texts,
+}  # fmt: skip
 
 
 def texts_by_catalogue(source_files: Iterable[tuple[str, Path]]) -> dict[tuple[str, str], set[Text]]:

@@ -17,7 +17,6 @@ from annotation.models import AuditEvent, Project, Proposition, Split, Story, Vo
 from annotation.services import belief_tables
 from annotation.services.belief_tables import move
 from annotation.services.drafts import hand_in
-from annotation.views.corpus import cut_at_word
 from tests.annotation.drafting import write_draft
 
 CHINESE = {"HTTP_ACCEPT_LANGUAGE": "zh-CN"}
@@ -106,15 +105,6 @@ def test_annotators_see_no_gold_and_draw_no_split(cast, client, make_story, assi
         client.force_login(person)
         assert ("Trait/Value" in text_of(client.get(url("story", story.uid)))) is sees
         assert client.post(url("stories"), {"stories": [story.uid], "split": "x"}).status_code == 403
-
-
-def test_an_excerpt_is_one_line_and_ends_with_a_word():
-    for text, width, shown in (
-        ("Ines puts\nthe key away.", 40, "Ines puts the key away."),
-        ("Ines puts the key into the bag.", 18, "Ines puts the …"),  # 18 would end within “key”
-        ("伊内斯把钥匙放进了包里然后她离开了房间去花园里玩。", 18, "伊内斯把钥匙放进了包里然后她离开 …"),
-    ):
-        assert cut_at_word(text, width) == shown and len(shown) <= width
 
 
 def test_text_of_people_is_shown_as_text_and_chooses_its_own_direction(admin, make_story):
