@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, NamedTuple
@@ -119,7 +119,6 @@ def import_corpus(
     strict: bool = False,
     admin: User | None = None,
     schema: Schema | None = None,
-    progress: Callable[[str], None] = lambda message: None,
 ) -> Imported:
     """Import each (name, opener) of `sources`, which are in the format of that key. Creates the project if there is
     none and the sources hold a new story; its admin is `admin`, else `by`, and its label schema `schema`, else the
@@ -136,13 +135,13 @@ def import_corpus(
     reading = {"format": CORPUS_FORMATS[format], "language": language, "encoding": encoding, "keys": own_schema.keys}
     sources = list(sources)
     if strict:
-        checked = _Import(by, project_slug, own_schema, reading, None, keep=False).run(sources, lambda message: None)
+        checked = _Import(by, project_slug, own_schema, reading, None, keep=False).run(sources)
         if checked.problems:
             first = checked.problems[0]
             raise ImportRefused(
                 Sentence("{file}, line {line}: {message}", file=first.file, line=first.line, message=first.message)
             )
-    return _Import(by, project_slug, own_schema, reading, admin or by, keep=not dry_run).run(sources, progress)
+    return _Import(by, project_slug, own_schema, reading, admin or by, keep=not dry_run).run(sources)
 
 
 def _schema_for(slug: str, chosen: Schema | None) -> Schema:
@@ -170,11 +169,10 @@ class _Import:
         self.lines: dict[Identity, tuple[str, int]] = {}
         """File and line of each story that this import brings."""
 
-    def run(self, sources: list[Source], progress: Callable[[str], None]) -> Imported:
+    def run(self, sources: list[Source]) -> Imported:
         for name, opener in sources:
             with opener() as handle:
                 self._file(handle, name)
-            progress(f"{name}: {self.result.stories} stories so far")
         self.writes.tell_planner(Story, BeliefTable, Proposition)
         return self.result
 

@@ -94,13 +94,8 @@ def _proposition_rows(record: Record, keys: Sequence[str], counting: Sequence[st
 
 def _validate(description: Path) -> None:
     """Raise ValueError for an invalid description; recommendations are ignored."""
-    logger = logging.getLogger("absl")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        mlc.Dataset(str(description))
-    finally:
-        logger.setLevel(level)
+    logging.getLogger("absl").setLevel(logging.ERROR)
+    mlc.Dataset(str(description))
 
 
 def _facts(project: Project) -> Json:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from django.db import transaction
 from django.utils.translation import gettext, gettext_lazy
@@ -19,14 +18,6 @@ SEEDS = range(2**31)
 NO_SEED = gettext_lazy("The seed must be a whole number from 0 to 2147483647.")
 
 
-class Drawn(NamedTuple):
-    """`counts` is how many stories each part got, `too_small` a sentence for each category that was left as it was,
-    because it has fewer stories than were to be drawn."""
-
-    counts: dict[str, int]
-    too_small: list[str]
-
-
 @transaction.atomic
 def make_split(
     *,
@@ -37,12 +28,13 @@ def make_split(
     rest: str,
     per_category: int = 0,
     numbers: Numbers = None,
-) -> Drawn:
+) -> tuple[dict[str, int], list[str]]:
     """Set so many stories of each category apart as `name`, the others of those categories as `rest`.
 
     `numbers` has the categories that take part and how many stories of each; without it, `per_category` of every
-    category. Raises ValueError, with a sentence, where every category is too small or one is unknown, or the names or
-    the seed will not do.
+    category. Returns how many stories each part got, and a sentence for each category that was left as it was, because
+    it has fewer stories than were to be drawn. Raises ValueError, with a sentence, where every category is too small or
+    one is unknown, or the names or the seed will not do.
     """
     if name == rest or not (SLUG.fullmatch(name) and SLUG.fullmatch(rest)) or max(len(name), len(rest)) > 40:
         raise ValueError(gettext("The names of the two parts must differ, and consist of letters, digits and hyphens."))
@@ -67,7 +59,7 @@ def make_split(
     audit.record(
         by=by, project=project, action="split.made", target=name, seed=seed, categories=numbers_drawn, **counts
     )
-    return Drawn(counts, small)
+    return counts, small
 
 
 def _numbers_by_category(project: Project, per_category: int, numbers: Numbers) -> dict[str, int]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Any, BinaryIO, ClassVar, NamedTuple
+from typing import Any, BinaryIO, ClassVar
 
 from django.db import IntegrityError
 from django.utils.translation import gettext
@@ -103,7 +103,6 @@ def import_votes(
     now: datetime,
     encoding: str = "",
     dry_run: bool = False,
-    progress: Callable[[int], None] = lambda done: None,
 ) -> ImportedVotes:
     """Import every usable row. A file that is neither UTF-8 nor UTF-16 needs an encoding.
 
@@ -113,7 +112,7 @@ def import_votes(
     with closing(sqlite3.connect("", isolation_level=None)) as staged:
         sheets = Sheets()
         rows = rows_of(handle, file, encoding=encoding, sheets=sheets)
-        _stage(read_votes(rows, file, project.schema, result.left_out), staged, result, progress)
+        _stage(read_votes(rows, file, project.schema, result.left_out), staged, result)
         result.left_out.add_sheets(sheets)
         try:
             _Import(by, project, file, now, result).run(_stories(staged), dry_run=dry_run)
@@ -128,15 +127,11 @@ def import_votes(
     return result
 
 
-def _stage(
-    rows: Iterable[VoteRow | Problem], staged: sqlite3.Connection, result: ImportedVotes, progress: Callable[..., Any]
-) -> None:
+def _stage(rows: Iterable[VoteRow | Problem], staged: sqlite3.Connection, result: ImportedVotes) -> None:
     """Write the readable rows into a temporary table, and the others to the problems."""
 
     def values() -> Iterator[tuple[Any, ...]]:
-        for at, row in enumerate(rows, 1):
-            if at % 20_000 == 0:
-                progress(at)
+        for row in rows:
             if isinstance(row, Problem):
                 result.problems.add(row)
             else:
@@ -168,10 +163,10 @@ class _Import:
         for rows, is_last in with_last(self._parts(stories, divide=not dry_run)):
             placed = self._placed(rows)
             if dry_run or not placed:
-                plan = _Plan(self.project, placed, _stored(placed), self.now)
+                plan = _Plan(self.project, placed, self.now)
             else:
                 with self.writes.transaction(len(placed)):
-                    plan = _Plan(self.project, placed, _stored(placed, lock=True), self.now, self.annotators)
+                    plan = _Plan(self.project, placed, self.now, self.annotators)
                     plan.write(self.by)
                     if plan.changed and not self.result.created and not is_last:
                         self._record("votes.import_started")
@@ -259,49 +254,29 @@ class _Import:
         return row, proposition, story, person
 
 
-class _Stored(NamedTuple):
-    """The project's rows for some votes. `slots` maps story to annotator to slot. `imported` are annotator and key of
-    earlier imports: a vote without such a key was cast in the product."""
-
-    live: set[int]
-    votes: dict[VoteKey, StoredVote]
-    slots: dict[int, dict[int, int]]
-    imported: set[tuple[int, str]]
-
-
-def _stored(placed: Sequence[Placed], *, lock: bool = False) -> _Stored:
-    """Return the project's rows. `lock` locks the propositions as saving a vote does."""
-    propositions = {proposition for _, proposition, _, _ in placed}
-    rows = Proposition.objects.live_gold().filter(id__in=propositions).order_by("id")
-    live = set((rows.select_for_update(of=("self",)) if lock else rows).values_list("id", flat=True))
-    votes = {
-        (pk, key, annotator): tuple(vote)
-        for pk, key, annotator, *vote in Vote.objects.filter(proposition_id__in=propositions).values_list(*_VOTE)
-    }
-    slots: dict[int, dict[int, int]] = {story: {} for _, _, story, _ in placed}
-    active = Assignment.objects.active().filter(story_id__in=slots)
-    for story, annotator, slot in active.values_list("story_id", "annotator_id", "slot"):
-        slots[story][annotator] = slot
-    events = VoteEvent.objects.filter(origin=ORIGIN, proposition_id__in=propositions)
-    imported = set(events.values_list("annotator_id", "idempotency_key")) if votes else set()
-    return _Stored(live, votes, slots, imported)
-
-
 class _Plan:
-    """The changes that rows bring to a project that holds `stored`. `outcomes` has (row, person, True for a change,
-    False for none, or the refusal). `annotators` creates people with their first vote; a dry run has none."""
+    """The changes that rows bring to a project. `outcomes` has (row, person, True for a change, False for none, or the
+    refusal). `annotators` creates people with their first vote, and propositions are locked as saving a vote does; a
+    dry run has none."""
 
     def __init__(
-        self,
-        project: Project,
-        placed: Sequence[Placed],
-        stored: _Stored,
-        now: datetime,
-        annotators: Annotators | None = None,
+        self, project: Project, placed: Sequence[Placed], now: datetime, annotators: Annotators | None = None
     ) -> None:
-        self.project, self.stored, self.now, self.annotators = project, stored, now, annotators
-        self.votes = dict(stored.votes)
-        self.slots = {story: dict(slots) for story, slots in stored.slots.items()}
+        self.project, self.now, self.annotators = project, now, annotators
+        propositions = {proposition for _, proposition, _, _ in placed}
+        rows = Proposition.objects.live_gold().filter(id__in=propositions).order_by("id")
+        rows = rows.select_for_update(of=("self",)) if annotators is not None else rows
+        self.live = set(rows.values_list("id", flat=True))
+        votes = Vote.objects.filter(proposition_id__in=propositions).values_list(*_VOTE)
+        self.votes: dict[VoteKey, StoredVote] = {tuple(vote[:3]): tuple(vote[3:]) for vote in votes}
+        self.stored = set(self.votes)
+        self.slots: dict[int, dict[int, int]] = {story: {} for _, _, story, _ in placed}
+        active = Assignment.objects.active().filter(story_id__in=self.slots)
+        for story, annotator, slot in active.values_list("story_id", "annotator_id", "slot"):
+            self.slots[story][annotator] = slot
+        events = VoteEvent.objects.filter(origin=ORIGIN, proposition_id__in=propositions)
+        # A vote without a key of an earlier import was cast in the product.
+        self.imported = set(events.values_list("annotator_id", "idempotency_key")) if self.votes else set()
         self.assignments: list[tuple[int, int, int]] = []
         self.events: list[tuple[Any, ...]] = []
         self.changed: set[VoteKey] = set()
@@ -314,7 +289,7 @@ class _Plan:
 
     def _take(self, row: VoteRow, proposition: int, story: int, person: Person) -> bool:
         """Return whether the row changes something. Raises Refused."""
-        if proposition not in self.stored.live:
+        if proposition not in self.live:
             raise Refused(gettext("The proposition left the table of story {story} meanwhile."), story=row.story)
         cell = (proposition, row.dimension, person.pk)
         key = self._key(cell, row)
@@ -322,9 +297,9 @@ class _Plan:
         standing = self.votes.get(cell)
         if standing is not None:
             label, changed_at, standing_key = standing
-            if label == row.label or (person.pk, key) in self.stored.imported:
+            if label == row.label or (person.pk, key) in self.imported:
                 return False
-            was_imported = cell in self.changed or (person.pk, standing_key) in self.stored.imported
+            was_imported = cell in self.changed or (person.pk, standing_key) in self.imported
             if person.kind is not Kind.IMPORTED and not was_imported:
                 chose = gettext("{name} chose {label!r} here in the product; an import does not overwrite that.")
                 withdrew = gettext("{name} withdrew the vote here in the product; an import does not overwrite that.")
@@ -367,7 +342,7 @@ class _Plan:
         """Write the changes, within a transaction."""
         if not self.changed:
             return
-        overlap, new = self.project.overlap, sorted(self.changed - self.stored.votes.keys())
+        overlap, new = self.project.overlap, sorted(self.changed - self.stored)
         Assignment.objects.bulk_create(
             Assignment(story_id=story, annotator_id=annotator, slot=slot, overlap=overlap, assigned_by=by)
             for story, annotator, slot in self.assignments
@@ -376,7 +351,7 @@ class _Plan:
         Vote.objects.bulk_create(
             [
                 Vote(**dict(zip(_VOTE, (*cell, *self.votes[cell]), strict=True)))
-                for cell in sorted(self.changed & self.stored.votes.keys())
+                for cell in sorted(self.changed & self.stored)
             ],
             update_conflicts=True,
             unique_fields=["proposition", "dimension", "annotator"],

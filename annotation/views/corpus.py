@@ -117,9 +117,9 @@ def _withdraw(request: UserRequest, access: ProjectAccess, chosen: dict[str, Any
 
 def _draw_split(request: UserRequest, access: ProjectAccess, form: SplitForm) -> str:
     """Return what was drawn, and on a second line what was too small."""
-    drawn = make_split(by=request.user, project=access.project, **form.chosen)
-    counts = listed(labelled(name, counted(count, "story", "stories")) for name, count in drawn.counts.items())
-    return f"{counts}{joint('.')}\n{sentences(*drawn.too_small)}"[:500]
+    drawn, small = make_split(by=request.user, project=access.project, **form.chosen)
+    counts = listed(labelled(name, counted(count, "story", "stories")) for name, count in drawn.items())
+    return f"{counts}{joint('.')}\n{sentences(*small)}"[:500]
 
 
 def _stories(access: ProjectAccess, chosen: dict[str, Any], sort: str) -> QuerySet[Story]:

@@ -32,9 +32,8 @@ def sources(base: Path, apps: Iterable[str], frame: str) -> Iterator[tuple[str, 
     names = set(apps)
     for app in sorted(names):
         for path in sorted((base / app).rglob("*.*")):
-            if (path.suffix in (".py", ".html") or path.parent.name == "schemas") and not _NOT_OURS & {
-                *path.relative_to(base).parts
-            }:
+            has_texts = path.suffix in (".py", ".html") or path.parent.name == "schemas"
+            if has_texts and not _NOT_OURS & {*path.relative_to(base).parts}:
                 yield app, path
     for path in [*sorted((base / "templates").rglob("*.*")), *sorted((base / "static").rglob("*.js"))]:
         folder = path.relative_to(base).parts[1]

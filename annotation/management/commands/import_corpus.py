@@ -44,7 +44,6 @@ class Command(ImportCommand):
             dry_run=dry_run,
             admin=self._admin(options["admin"], project),
             schema=find_schema(schema) if schema is not None else None,
-            progress=self.note if options["verbosity"] > 1 else lambda message: None,
         )
         if not (result.stories or result.problems):
             raise ValueError("Nothing was imported: the input holds no story.")

@@ -16,15 +16,10 @@ class Command(ImportCommand):
     arguments = {**FILE, **READING}
 
     def on(self, project: Project, *, file: Path, encoding: str, **options: Any) -> dict[str, Any]:
-        def progress(done: int) -> None:
-            if options["verbosity"] > 1:
-                self.note(f"{done} rows read")
-
         with check_readable(file).open("rb") as handle:
             result = import_votes(
-                by=None, project=project, handle=handle, file=str(file), encoding=encoding, now=timezone.now(),
-                progress=progress,
-            )  # fmt: skip
+                by=None, project=project, handle=handle, file=str(file), encoding=encoding, now=timezone.now()
+            )
         return self.judged(result, kept=True, problems_to=options["problems"])
 
     def detail(self, result: dict[str, Any]) -> list[str]:

@@ -26,11 +26,11 @@ class Command(ProjectCommand):
     ) -> dict[str, Any]:
         names = set(project.categories.values_list("name", flat=True))
         numbers = dict(_number_of(text, names, per_category) for text in categories)
-        drawn = make_split(
+        counts, small = make_split(
             by=None, project=project, name=options["name"], rest=options["rest"], per_category=per_category,
             seed=seed, numbers=numbers or None,
         )  # fmt: skip
-        return {"project": project.slug, "seed": seed, "splits": drawn.counts, "too_small": drawn.too_small}
+        return {"project": project.slug, "seed": seed, "splits": counts, "too_small": small}
 
     def say(self, result: dict[str, Any]) -> None:
         parts = ", ".join(f"{name}: {counted(count, 'story', 'stories')}" for name, count in result["splits"].items())
