@@ -1,4 +1,4 @@
-"""Rows of a belief table as people paste them: pipes, tabs or commas; actor, belief and, optionally, order."""
+"""Rows of a belief table as people paste them: pipes or tabs; actor, belief and, optionally, order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from annotation.domain.columns import WrongColumns, as_displayed, cell_of, columns_of, key_of, restored
 from annotation.domain.drafts import LONGEST
 from annotation.domain.problems import LeftOut
-from core.incoming.csv_text import BadSheet, CsvText, sign_of
+from core.incoming.csv_text import BadSheet, CsvText
 from core.incoming.sheets import SheetRow
 from core.messages import Sentence, capitalised, gettext_noop
 from core.wording import counted
@@ -77,14 +77,14 @@ def read_rows(text: str) -> list[TableRow]:
     BadTable."""
     rows: list[TableRow] = []
     at: Mapping[str, int] | None = None
-    for line, cells, sign in _cells(text):
+    for line, cells in _cells(text):
         if all(not cell.strip() or _SEPARATOR.fullmatch(cell.strip()) for cell in cells):
             continue
         if at is None and (named := _header(cells, line)):
             at = named
             continue
         at = _CELLS if at is None else at
-        row = _row(cells, at, sign, line)
+        row = _row(cells, at, line)
         if problem := problem_of(row):
             raise BadTable(Sentence("Line {line}: {problem}", line=line, problem=problem))
         rows.append(row)
@@ -107,51 +107,36 @@ def _header(cells: Sequence[str], line: int) -> Mapping[str, int]:
     return at
 
 
-def _row(cells: Sequence[str], at: Mapping[str, int], sign: str, line: int) -> TableRow:
+def _row(cells: Sequence[str], at: Mapping[str, int], line: int) -> TableRow:
     """Return the row of a line. Raises BadTable where the line has cells too few, too many, or an order that may be the
     rest of a belief."""
     if any(cell.strip() for cell in cells[len(at) :]):
-        sentence = gettext_noop("Line {line} has {count}; expected {keys}: {sign}.")
-        found = counted(len(cells), "cell")
-        raise BadTable(sentence.format(line=line, count=found, keys=", ".join(at), sign=_quoted(sign)))
+        sentence = gettext_noop("Line {line} has {count}; expected {keys}. A | within a text is written \\|.")
+        raise BadTable(sentence.format(line=line, count=counted(len(cells), "cell"), keys=", ".join(at)))
     actor, belief, order = (cell_of(cells, at, name).strip() for name in _CELLS)
     if not actor or not belief:
-        raise BadTable(
-            Sentence("Line {line} needs an actor and a belief, with a tab, comma or | between them.", line=line)
-        )
+        raise BadTable(Sentence("Line {line} needs an actor and a belief, with a tab or | between them.", line=line))
     order = as_displayed(order)
     if order and at is _CELLS and not _ORDER.fullmatch(order):
         sentence = gettext_noop(
-            "Line {line} has the order {order}; expected a number: {sign}, and an order in words needs a "
-            "first line with the names {keys}."
+            "Line {line} has the order {order}; expected a number, or a first line with the names {keys}."
         )
-        words = {"order": repr(order[:40]), "sign": _quoted(sign), "keys": ", ".join(_CELLS)}
-        raise BadTable(sentence.format(line=line, **words))
+        raise BadTable(sentence.format(line=line, order=repr(order[:40]), keys=", ".join(_CELLS)))
     return TableRow(actor, belief, order)
 
 
-def _quoted(sign: str) -> str:
-    """Return how a text is written that holds what stands between cells."""
-    if sign == "|":
-        return gettext_noop("a | within a text is written \\|")
-    return Sentence("a text with {sign} must stand in quotes", sign=sign_of(sign))
-
-
-def _cells(text: str) -> Iterator[tuple[int, list[str], str]]:
-    """Yield (line, cells, what stands between them). Raises BadTable."""
-    lines = re.split(r"\r\n?|\n", text)
-    if "\t" not in text and any("|" in line for line in lines):
-        for number, line in enumerate(lines, 1):
+def _cells(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of each line. Raises BadTable."""
+    if "\t" not in text and "|" in text:
+        for number, line in enumerate(re.split(r"\r\n?|\n", text), 1):
             bare = line.strip().removeprefix("|").removesuffix("|")
-            yield number, [cell.replace(r"\|", "|") for cell in _PIPE.split(bare)], "|"
+            yield number, [cell.replace(r"\|", "|") for cell in _PIPE.split(bare)]
         return
-    delimiter = "\t" if "\t" in text else ","
     try:
-        pasted = CsvText(io.StringIO(text, newline=""), PASTED, delimiter=delimiter)
-        for number, cells, problem in pasted.records():
+        for number, cells, problem in CsvText(io.StringIO(text, newline=""), PASTED, delimiter="\t").records():
             if problem:
                 raise BadTable(Sentence("Line {number}: {problem}", number=number, problem=problem))
-            yield number, cells, delimiter
+            yield number, cells
     except BadSheet as error:
         raise BadTable(str(error)) from error
 
