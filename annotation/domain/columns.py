@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from core.incoming.json_lines import BadLine
 from core.messages import Sentence, gettext_noop
@@ -49,12 +49,8 @@ class WrongColumns(ValueError):
         self.line = line
 
 
-class Columns(NamedTuple):
-    """Place of each column that is read, by its name here, and the names of those that are not, as the file has
-    them."""
-
-    at: Mapping[str, int]
-    unused: Sequence[str]
+Columns = tuple[dict[str, int], list[str]]
+"""Place of each column that is read, by its name here, and the names of those that are not, as the file has them."""
 
 
 @lru_cache(4096)
@@ -81,7 +77,7 @@ def columns_of(
         sentence = gettext_noop("{file}, line {line}: the column {missing} is missing; expected {required}.")
         expected = ", ".join(required)
         raise WrongColumns(sentence.format(file=file, line=line, missing=missing[0], required=expected), line)
-    return Columns(at, unused)
+    return at, unused
 
 
 class _SameName(ValueError):
@@ -95,7 +91,7 @@ def _read(header: Sequence[str], required: Sequence[str], spellings: Mapping[str
         present = [key for key in map(key_of, (name, *spellings.get(name, ()))) if key in places]
         if present:
             at[name] = places[present[0]]
-    return Columns(at, _unused(header, at.values()))
+    return at, _unused(header, at.values())
 
 
 def fields_of(
@@ -108,7 +104,7 @@ def fields_of(
         at, unused = _read(names, required, spellings)
     except _SameName as error:
         raise BadLine(Sentence("The field {keys} occurs twice; expected each name once.", keys=error)) from error
-    return {name: record[names[place]] for name, place in at.items()}, list(unused)
+    return {name: record[names[place]] for name, place in at.items()}, unused
 
 
 def _places(header: Sequence[str]) -> dict[str, int]:

@@ -21,7 +21,7 @@ from annotation.domain.stories import StoryRow
 from annotation.models import BeliefTable, Membership, Project, Proposition, Role, Story, User
 from annotation.services import audit
 from annotation.services.import_results import ImportResult
-from annotation.services.new_stories import Ambiguous, Candidate, attach, candidates_for, insert_stories, story_for
+from annotation.services.new_stories import MARK, Ambiguous, attach, candidates_for, insert_stories, story_for
 from annotation.services.recognition import Source
 from annotation.services.short_writes import ShortWrites, with_last
 from core.digests import text_digest
@@ -230,11 +230,11 @@ class _Import:
             stored[source, digest] = _Known("", category, _digests(translations), number)
         return stored
 
-    def _new_rows(self, rows: list[StoryRow], source: str) -> tuple[list[StoryRow], list[tuple[int, StoryRow]]]:
-        """Count the rows; return those that the project lacks, and tables with the id of their story. A story of the
+    def _new_rows(self, rows: list[StoryRow], source: str) -> tuple[list[StoryRow], list[tuple[Story, StoryRow]]]:
+        """Count the rows; return those that the project lacks, and tables with their story. A story of the
         project is compared as it was imported, without later edits."""
         new: list[StoryRow] = []
-        attaching: list[tuple[int, StoryRow]] = []
+        attaching: list[tuple[Story, StoryRow]] = []
         stored = self._stored(rows, source)
         candidates = candidates_for(self.project, rows) if self.project is not None else {}
         for row in rows:
@@ -266,13 +266,13 @@ class _Import:
         self.result.propositions += len(row.propositions or ())
         self.result.by_category[row.category] += 1
 
-    def _is_attached(self, row: StoryRow, candidates: list[Candidate], attaching: list[tuple[int, StoryRow]]) -> bool:
+    def _is_attached(self, row: StoryRow, candidates: list[Any], attaching: list[tuple[Story, StoryRow]]) -> bool:
         """Return whether the row is the table of a story of the project. Raises Ambiguous."""
         if (story := story_for(row, candidates)) is not None:
             self.result.attached += 1
-            attaching.append((story.pk, row))
+            attaching.append((story, row))
             return True
-        is_known = any(row.fingerprint == candidate.fingerprints[1] for candidate in candidates)
+        is_known = any(row.fingerprint == story.extra.get(MARK, "") for story in candidates)
         self.result.unchanged += is_known
         return is_known
 

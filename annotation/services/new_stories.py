@@ -3,8 +3,8 @@ text."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -19,7 +19,7 @@ from core.bulk import insert_rows
 from core.ids import new_uid
 from core.joints import listed
 
-_MARK = "table_fingerprint"
+MARK = "table_fingerprint"
 """The fingerprint of a later table, in a story's `extra`: the same record again changes nothing."""
 _PROPOSITION = (
     "uid", "table", "position", "actor", "belief", "imported_labels", "extra", "order_text", "remark", "remark_text",
@@ -72,70 +72,54 @@ def _marks(**marks: str) -> dict[str, str]:
     return {name: value for name, value in marks.items() if value}
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A story of the project with the text of a record."""
-
-    pk: int
-    number: int
-    category: str
-    is_bare: bool
-    is_written: bool
-    fingerprints: tuple[str, str]
-
-
-def candidates_for(project: Project, rows: Sequence[StoryRow]) -> dict[str, list[Candidate]]:
-    """Return the digest of each record with a table → the project's stories with that text, locked in a transaction."""
+def candidates_for(project: Project, rows: Sequence[StoryRow]) -> dict[str, list[Any]]:
+    """Return the digest of each record with a table → the project's stories with that text, locked in a transaction.
+    `settled` says whether a story has a table, `written` whether experts write one."""
     digests = {row.digest for row in rows if row.propositions}
     if not digests:
         return {}
     stories = Story.objects.filter(project=project, digest__in=digests).select_related("category").order_by("number")
     if connection.in_atomic_block:
         stories = stories.select_for_update(of=("self",))
-    bare: Any = stories.defer("text", "translations").annotate(
+    by_text: dict[str, list[Any]] = defaultdict(list)
+    for story in stories.defer("text", "translations").annotate(
         settled=Exists(Proposition.objects.live_gold().filter(table__story=OuterRef("pk"))),
         written=Exists(BeliefTable.objects.drafts().filter(story=OuterRef("pk"))),
-    )
-    candidates: dict[str, list[Candidate]] = {}
-    for story in bare:
-        fingerprints = story.extra.get("fingerprint", ""), story.extra.get(_MARK, "")
-        fields = (story.pk, story.number, story.category.name, not story.settled, story.written, fingerprints)
-        candidates.setdefault(story.digest, []).append(Candidate(*fields))
-    return candidates
+    ):
+        by_text[story.digest].append(story)
+    return by_text
 
 
 class Ambiguous(ValueError):
     """A table that goes to no story; the message is one sentence."""
 
 
-def story_for(row: StoryRow, candidates: Collection[Candidate]) -> Candidate | None:
+def story_for(row: StoryRow, candidates: Collection[Any]) -> Any:
     """Return the story that takes the record's table: the only one without a table and with its text, number or
     category. Returns None if there is none, or the record is here already. Raises Ambiguous."""
-    if any(row.fingerprint in candidate.fingerprints for candidate in candidates):
+    if any(row.fingerprint in (story.extra.get("fingerprint", ""), story.extra.get(MARK, "")) for story in candidates):
         return None
-    bare = [candidate for candidate in candidates if candidate.is_bare]
-    same = [candidate for candidate in bare if candidate.number == row.number] or [
-        candidate for candidate in bare if candidate.category == row.category
-    ]
+    bare = [story for story in candidates if not story.settled]
+    same = [story for story in bare if story.number == row.number]
+    same = same or [story for story in bare if story.category.name == row.category]
     chosen = same if len(same) == 1 else bare
     if len(chosen) > 1:
         text = gettext("Stories {numbers} have this text and no table; the table of story {number} fits each.")
-        raise Ambiguous(text.format(numbers=listed(candidate.number for candidate in chosen), number=row.number))
-    if chosen and chosen[0].is_written:
+        raise Ambiguous(text.format(numbers=listed(story.number for story in chosen), number=row.number))
+    if chosen and chosen[0].written:
         text = gettext("Experts are writing the table of story {number}; release them first.")
         raise Ambiguous(text.format(number=chosen[0].number))
     return chosen[0] if chosen else None
 
 
-def attach(tables: Sequence[tuple[int, StoryRow]]) -> None:
-    """Write each record's rows as the gold table of the story with that id, within a transaction."""
-    stories = Story.objects.in_bulk([pk for pk, _ in tables])
-    for pk, row in tables:
-        table, _ = BeliefTable.objects.get_or_create(story_id=pk, kind=TableKind.GOLD)
+def attach(tables: Sequence[tuple[Story, StoryRow]]) -> None:
+    """Write each record's rows as the gold table of its story, within a transaction."""
+    for story, row in tables:
+        table, _ = BeliefTable.objects.get_or_create(story=story, kind=TableKind.GOLD)
         last = table.propositions.aggregate(Max("position"))["position__max"] or 0
         _insert_propositions(
             (table, at, proposition) for at, proposition in enumerate(row.propositions or (), last + 1)
         )
-        stories[pk].extra = {**stories[pk].extra, _MARK: row.fingerprint}
-    Story.objects.bulk_update(stories.values(), ["extra"], batch_size=200)
-    recount(stories)
+        story.extra = {**story.extra, MARK: row.fingerprint}
+    Story.objects.bulk_update([story for story, _ in tables], ["extra"], batch_size=200)
+    recount([story.pk for story, _ in tables])
