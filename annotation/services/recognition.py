@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,11 +11,11 @@ from django.utils.translation import gettext
 
 from annotation.domain.columns import display_name
 from annotation.domain.corpus_files import begins_json
-from annotation.domain.formats import IMPORTED, FileFormat, formats_of, is_story
+from annotation.domain.formats import IMPORTED, WHAT_IT_SEEMS, FileFormat, formats_of, is_story
 from core import joints
 from core.incoming.encodings import BadText, seekable, utf8_lines
 from core.incoming.json_records import JsonText
-from core.incoming.sheets import BadSheet, rows_of
+from core.incoming.sheets import rows_of
 from core.joints import joint, listed
 
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
@@ -25,85 +23,60 @@ Source = tuple[str, Opener]
 _MOST_FIELDS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """Guess of what files are: `formats` are those that all of them are of, `rows` what they hold together. `fields`
-    are those of the first file that none fits, and `problem` says in a sentence why a file cannot be read."""
+def format_of(sources: Sequence[Source], chosen: str, *, encoding: str = "") -> tuple[FileFormat, str]:
+    """Return the chosen format of files, or the one that they seem to be of, and a sentence on what they seem to be.
+    Returns no sentence if they are of a chosen format and not recognised: its importer says what they lack.
 
-    files: int
-    rows: int
-    formats: Sequence[FileFormat]
-    fields: Sequence[str] = ()
-    file: str = ""
-    problem: str = ""
-    in_sheet: bool = False
-
-    @property
-    def sentence(self) -> str:
-        """One sentence on what the files seem to be."""
-        if self.problem:
-            return self.problem
-        if not self.formats:
-            unknown = gettext("{file} is of no format that is known here{fields}.").format(
-                file=self.file, fields=self._fields_text
-            )
-            return joints.sentences(unknown, self._expected)
-        first = self.formats[0]
-        title = gettext(first.title)
-        title = f"{title[0].lower()}{title[1:]}" if first.in_sheet else title
-        description = joints.labelled(title, first.so_many(self.rows)) if self.rows else title
-        if self.files == 1:
-            return gettext("This looks like {description}.").format(description=description)
-        return gettext("These look like {description} in {files} files.").format(
-            description=description, files=self.files
-        )
-
-    @property
-    def _fields_text(self) -> str:
-        names = listed(name for name in map(display_name, self.fields[:_MOST_FIELDS]) if name)
-        if not names:
-            return ""
-        first = gettext(": its first line has {names}") if self.in_sheet else gettext(": its first object has {names}")
-        return first.format(names=names)
-
-    @property
-    def _expected(self) -> str:
-        kinds = [kind for kind in IMPORTED.values() if (kind.in_sheet if self.in_sheet else kind.in_json)]
-        formats = joint(";").join(joints.noted(gettext(kind.title), listed(sorted(kind.needed))) for kind in kinds)
-        return gettext("Expected the fields of one of these: {formats}.").format(formats=formats)
-
-
-def look_at(sources: Sequence[Source], *, encoding: str = "") -> Seen:
-    """Return what files seem to be. Each is read once, in bounded memory; nothing of it is kept."""
+    Each file is read to its end, in bounded memory. Raises BadText and BadSheet, also if the files seem to be of
+    another format.
+    """
     formats: list[FileFormat] | None = None
     rows = 0
     for name, opener in sources:
         file = Path(name).name
-        refused = partial(Seen, len(sources), rows, (), file=file)
-        try:
-            fields, in_sheet, number = _looked(opener, file, encoding)
-        except (BadSheet, BadText) as error:
-            return refused(problem=str(error))
+        fields, in_sheet, number = _looked(opener, file, encoding)
         if in_sheet and not number and not any(fields):
-            return refused(problem=gettext("{file} is empty.").format(file=file))
+            raise BadText(gettext("{file} is empty.").format(file=file))
         fitting = formats_of(fields, in_sheet=in_sheet)
+        if not fitting and chosen != WHAT_IT_SEEMS:
+            return IMPORTED[chosen], ""
         if not fitting:
-            return refused(fields=fields, in_sheet=in_sheet)
-        formats = fitting if formats is None else [file_format for file_format in formats if file_format in fitting]
+            raise BadText(_unknown(file, fields, in_sheet=in_sheet))
+        formats = [file_format for file_format in formats or fitting if file_format in fitting]
         if not formats:
-            return refused(problem=gettext("{file} is of another format than the files before.").format(file=file))
+            raise BadText(gettext("{file} is of another format than the files before.").format(file=file))
         rows += number
-    return Seen(len(sources), rows, formats or ())
+    assert formats, "there is a file"
+    sentence = _sentence(formats[0], rows, len(sources))
+    if chosen == WHAT_IT_SEEMS:
+        return formats[0], sentence
+    if IMPORTED[chosen] not in formats:
+        names = {"description": sentence.rstrip(".。"), "asked": gettext(IMPORTED[chosen].title)}
+        text = gettext("{description}, not {asked}; choose {what}.")
+        raise BadText(text.format(**names, what=gettext(formats[0].title)))
+    return IMPORTED[chosen], sentence
 
 
-def other_format(seen: Seen, chosen: str) -> str:
-    """Return one sentence if files seem to be of other formats than the one of that key. Returns "" if they may be of
-    it, or if nothing is known of them."""
-    if not seen.formats or any(file_format.key == chosen for file_format in seen.formats):
-        return ""
-    names = {"description": seen.sentence.rstrip(".。"), "asked": gettext(IMPORTED[chosen].title)}
-    what = gettext(" or ").join(dict.fromkeys(gettext(file_format.title) for file_format in seen.formats))
-    return gettext("{description}, not {asked}; choose {what}.").format(**names, what=what)
+def _sentence(file_format: FileFormat, rows: int, files: int) -> str:
+    """Return one sentence on what files seem to be."""
+    title = gettext(file_format.title)
+    title = f"{title[0].lower()}{title[1:]}" if file_format.in_sheet else title
+    description = joints.labelled(title, file_format.so_many(rows)) if rows else title
+    if files == 1:
+        return gettext("This looks like {description}.").format(description=description)
+    return gettext("These look like {description} in {files} files.").format(description=description, files=files)
+
+
+def _unknown(file: str, fields: Sequence[str], *, in_sheet: bool) -> str:
+    """Return a sentence about a file of no known format, and one on what would fit."""
+    names = listed(name for name in map(display_name, fields[:_MOST_FIELDS]) if name)
+    first = gettext(": its first line has {names}") if in_sheet else gettext(": its first object has {names}")
+    text = gettext("{file} is of no format that is known here{fields}.")
+    unknown = text.format(file=file, fields=first.format(names=names) if names else "")
+    kinds = [kind for kind in IMPORTED.values() if (kind.in_sheet if in_sheet else kind.in_json)]
+    formats = joint(";").join(joints.noted(gettext(kind.title), listed(sorted(kind.needed))) for kind in kinds)
+    expected = gettext("Expected the fields of one of these: {formats}.").format(formats=formats)
+    return joints.sentences(unknown, expected)
 
 
 def _looked(opener: Opener, file: str, encoding: str) -> tuple[list[str], bool, int]:

@@ -9,8 +9,10 @@ from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.management.commands._importing import READING, ImportCommand
 from annotation.models import Project, Role, User
 from annotation.services.corpus_import import files_of, import_corpus
-from annotation.services.recognition import Source, look_at, other_format
+from annotation.services.recognition import Source, format_of
 from annotation.services.schemas import find_schema
+from core.incoming.encodings import BadText
+from core.incoming.sheets import BadSheet
 
 
 class Command(ImportCommand):
@@ -55,20 +57,15 @@ class Command(ImportCommand):
     def _format(self, sources: list[Source], *, format: str, encoding: str, **options: Any) -> str:
         """Return the key of the files' format, and say what they seem to be where none was named. Raises ValueError
         where it is another."""
-        seen = look_at(sources, encoding=encoding)
-        if seen.problem:
-            raise ValueError(f"Nothing was imported: {seen.problem}")
-        if format != WHAT_IT_SEEMS:
-            if sentence := other_format(seen, format):
-                raise ValueError(sentence)
-            return format
-        if not seen.formats:
-            raise ValueError(f"Nothing was imported: {seen.sentence}")
-        self.note(seen.sentence)
-        stories = [file_format for file_format in seen.formats if file_format.key in CORPUS_FORMATS]
-        if not stories:
+        try:
+            chosen, seems = format_of(sources, format, encoding=encoding)
+        except (BadSheet, BadText) as error:
+            raise ValueError(f"Nothing was imported: {error}") from error
+        if format == WHAT_IT_SEEMS:
+            self.note(seems)
+        if chosen.key not in CORPUS_FORMATS:
             raise ValueError("Nothing was imported: no format of stories fits.")
-        return stories[0].key
+        return chosen.key
 
     def _admin(self, name: str | None, slug: str) -> User | None:
         if name is None:
