@@ -179,7 +179,7 @@ def test_pages_and_the_command_offer_it_say_what_it_costs_and_show_what_was_aske
     assert alice.post(f"{base}follow-up/").status_code == 302
     run = work_off(run)
     shown = written(alice.get(f"{base}items/{places(run).first().pk}/"))
-    assert "Rows that were asked for" in shown and "no judgement yet" in shown
+    assert "These counts fill the gaps" in shown and "no judgement yet" in shown
     assert "The judge gave this row no count" not in shown
     assert "Follow-up" in written(alice.get(base))
     assert ONCE in written(alice.get(f"{base}follow-up/", follow=True))

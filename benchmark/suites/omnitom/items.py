@@ -10,7 +10,7 @@ import numpy as np
 
 from annotation.domain.schema import WORLD, Schema
 from benchmark.suites.groups import FinerItems, Floats
-from benchmark.suites.items import MOST_LINES, Choice, Filter, KeptParse, ReadLine, Rows
+from benchmark.suites.items import Choice, Filter, KeptParse, ReadLine, Rows
 from benchmark.suites.omnitom.analyses import BUCKETS, read_labels, stage1_rows, stage2_rows, why_uncounted
 from benchmark.suites.omnitom.data import (
     EXTRACT,
@@ -95,18 +95,18 @@ def _extraction(view: ItemView, record: Record) -> ItemContext:
 
 
 def _follow_up(view: ItemView, record: Record) -> ItemContext:
-    """Return the rows that were asked for, and the count that the follow-up gives each."""
+    """Return the context of a judgement with the rows alone that were asked for, and the count of the follow-up."""
     texts, how = view.question.answers, judging_of(view.question)
     without = {step: text for step, text in texts.items() if step != FOLLOW_UP}
     before, after = (judged_rows(record, given, how) for given in (without, texts))
     tables: tuple[Sequence[PredictedRow | GoldRow], ...] = (_predicted(view, record), record.shown_rows)
-    rows = [
-        {"side": side, "number": at, **_words(row), "count": later.count}
-        for side, table, *judged in zip((gettext_noop("Predicted"), "Gold"), tables, before, after, strict=True)
-        for at, (row, first, later) in enumerate(zip(table, *judged, strict=True), 1)
-        if first.missing
-    ]
-    return {"asked": _table(rows)}
+    asked = []
+    for table, first, later in zip(tables, before, after, strict=True):
+        rows = [_counted(row, PARSES[1:], repaired=of_row.count) for row, of_row in zip(table, later, strict=True)]
+        _annotate(rows, later, how)
+        asked.append([row for row, of_row in zip(rows, first, strict=True) if of_row.missing])
+    predicted = [_table(asked[0], gettext_noop("Predicted"))]
+    return {"predicted": predicted, "gold": asked[1], "official": False, "follow_up": True}
 
 
 def _counted(
@@ -202,15 +202,13 @@ def _annotate(rows: Sequence[Json], judgements: Sequence[RowJudgement], how: Jud
 
 
 def _pass(view: ItemView, record: Record) -> ItemContext:
-    """Return the count of one pass for each row, in the order in which it was shown them."""
-    mended = view.repaired or {}
-    order, sides = mended.get("order") or {}, []
-    for side, rows in (("pred", _predicted(view, record)), ("gold", record.shown_rows)):
+    """Return the count of one pass for each row."""
+    mended, sides = view.repaired or {}, []
+    tables: tuple[Sequence[PredictedRow | GoldRow], ...] = (_predicted(view, record), record.shown_rows)
+    for side, rows in zip(("pred", "gold"), tables, strict=True):
         counts = mended.get(side) or [None] * len(rows)
-        places = order.get(side) or range(len(rows))
-        sides.append([_counted(rows[at], PARSES[1:], repaired=counts[at]) for at in places])
-    predicted = [_table(sides[0], "Predicted, as shuffled")]
-    return {"predicted": predicted, "gold": sides[1], "official": False, "pass": True}
+        sides.append([_counted(row, PARSES[1:], repaired=count) for row, count in zip(rows, counts, strict=True)])
+    return {"predicted": [_table(sides[0], gettext_noop("Predicted"))], "gold": sides[1], "official": False}
 
 
 def _labelling(view: ItemView, record: Record) -> ItemContext:
@@ -253,17 +251,13 @@ def lines(view: ItemView) -> Sequence[ReadLine]:
 
     - Labelling: each label of each gold proposition.
     - Extraction: the propositions, and whether gold has them in these words, without a mark, as the judge decides.
-    - Judgement: the number of predicted propositions that each gold one was matched with.
-    - Follow-up: the same of the propositions that it is about.
+    - Judgement and follow-up: the number of predicted propositions that each gold one was matched with.
     """
     step, page = view.question.step, item(view)
     if step == LABEL:
         return list(_label_lines(page))
     if step == EXTRACT:
         return list(_extraction_lines(page))
-    if step == FOLLOW_UP:
-        asked = page["asked"]["rows"][:MOST_LINES]
-        return [ReadLine(about=_about(row), part=row["side"], repaired=_times(row["count"])) for row in asked]
     return [
         ReadLine(about=_about(row), official=_times(row["official"]), repaired=_times(row["repaired"]))
         for row in page["gold"]

@@ -82,10 +82,8 @@ class Judging:
     def order(self, turn: int, side: int, rows: int) -> list[int]:
         """Return the places of the rows of a side (0 predicted, 1 gold) in the order in which pass `turn`, from 0,
         shows them; the first pass shows them as they stand. It is the same wherever it is made."""
-        return sorted(range(rows), key=lambda at: self._draw(turn, side, at)) if turn else list(range(rows))
-
-    def _draw(self, turn: int, side: int, at: int) -> str:
-        return text_digest(f"{self.seed} {self.key} {turn} {side} {at}")
+        drawn = [text_digest(f"{self.seed} {self.key} {turn} {side} {at}") if turn else "" for at in range(rows)]
+        return sorted(range(rows), key=drawn.__getitem__)
 
 
 AS_PUBLISHED = Judging()

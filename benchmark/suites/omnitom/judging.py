@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,8 +11,7 @@ from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, JUDGE, GoldRow, Re
 from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, pass_verdicts, rows_kept
 from benchmark.suites.omnitom.labels import ORDER, Scheme
 from benchmark.suites.omnitom.parsing.answers import PredictedRow, parse_extraction
-from benchmark.suites.omnitom.parsing.official import judgement
-from benchmark.suites.omnitom.prompting.examples import CALIBRATION_SPLIT, example_count_of
+from benchmark.suites.omnitom.prompting.examples import CALIBRATION_SPLIT, example_count_of, judge_answer
 from benchmark.suites.omnitom.prompting.requests import DIGEST, WORDINGS
 from benchmark.suites.omnitom.results import ACTORS
 from benchmark.suites.omnitom.steps import judge_request, judging_of
@@ -36,22 +34,8 @@ def answer(body: Body) -> str:
 
 
 def written(task: Task, pairs: Sequence[tuple[int, int]]) -> str:
-    """Return the answer of a judge to whom these pairs of rows say the same, in the answer format of the task: ids that
-    match, counting from 1, or two CSV tables with MatchCount 1 for the rows of a pair."""
-    sides = {}
-    for side, name in enumerate(("predictions", "gold")):
-        matches = {pair[side]: pair[1 - side] + 1 for pair in pairs}
-        sides[name] = [[matches[at]] if at in matches else [] for at in range(len(task[name]))]
-    if task.get("answer_format") == "structured":
-        return json.dumps(
-            {name: [{"id": at, "matches": ids} for at, ids in enumerate(rows, 1)] for name, rows in sides.items()}
-        )
-    return judgement(
-        *(
-            [(row[0], row[1], len(ids)) for row, ids in zip(task[name], rows, strict=True)]
-            for name, rows in sides.items()
-        )
-    )
+    """Return the answer of a judge to whom these pairs of rows say the same, in the answer format of the task."""
+    return judge_answer((task["predictions"], task["gold"]), pairs, task.get("answer_format", "text"))
 
 
 LEXICAL = lexical_judge(

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from annotation.domain.schema import WORLD
 from benchmark.domain.averaging import Row, StoryAverages, StoryMetrics, averages, six
 from benchmark.domain.matched_rows import F1, METRICS
 from benchmark.suites.omnitom.data import Record
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Labels, Scheme
+from benchmark.suites.omnitom.parsing.answers import PredictedRow
+from benchmark.suites.omnitom.parsing.official import ExtractionRow
 from benchmark.suites.omnitom.parsing.values import fold, repaired
 from core.messages import gettext_noop
 from core.plain import HasJson, Json
@@ -123,14 +125,7 @@ class Stage2Result:
         return {"predicted": [row and list(row) for row in self.predicted]}
 
 
-class _Said(Protocol):
-    @property
-    def actor(self) -> str: ...
-    @property
-    def order(self) -> str: ...
-
-
-def kinds_of(rows: Iterable[_Said]) -> dict[str, list[str]]:
+def kinds_of(rows: Iterable[PredictedRow | ExtractionRow]) -> dict[str, list[str]]:
     """Return the order buckets and roles of predicted rows."""
     pairs = [(order_bucket(row.order), role_of(row.actor)) for row in rows]
     return {"orders": [order for order, _ in pairs], "roles": [role for _, role in pairs]}

@@ -49,7 +49,6 @@ from benchmark.suites.omnitom.prompting.sets import built_in
 from benchmark.suites.omnitom.results import kinds_of
 from benchmark.suites.questions import Parsed, Question, Sample, Step
 from core.messages import Sentence, gettext_noop
-from core.plain import Json
 from core.statistics import harmonic
 from judge.domain.calibration.tables import share
 from workers.providers.contract import Request
@@ -262,13 +261,11 @@ def parse_follow_up(record: Record, texts: Mapping[str, str], how: Judging) -> P
 
 
 def parse_pass(record: Record, extraction: str, answer: str, how: Judging, turn: int) -> Parsed:
-    """Return the counts of one pass for both sides, and the `order` in which their rows were shown."""
+    """Return the counts of one pass for both sides."""
     predicted = parse_extraction(extraction, structured=how.structured, scheme=record.scheme)
     sides = pass_verdicts(answer, predicted, record.shown_rows, how, turn)
-    kept: Json = {"order": {}}
-    for at, (name, side) in enumerate(zip(("pred", "gold"), sides, strict=True)):
-        kept[name] = [verdict and verdict.count for verdict in side]
-        kept["order"][name] = how.order(turn, at, len(side))
+    counts = ([verdict and verdict.count for verdict in side] for side in sides)
+    kept = dict(zip(("pred", "gold"), counts, strict=True))
     has_judgement = any(verdict is not None for side in sides for verdict in side)
     unreadable = "" if has_judgement or not predicted else repaired.no_judgement(answer, how)
     return Parsed(None, kept, None, None, unreadable)

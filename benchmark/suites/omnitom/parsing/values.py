@@ -77,16 +77,6 @@ def is_blank(text: str) -> bool:
     return normalise_space(text).lower() in _BLANKS
 
 
-_CONTENT = {
-    written: value
-    for value in SCHEMA["content_type"].values
-    for halves in [value.lower().split("/")]
-    for spelling in (" ".join(halves), " ".join(reversed(halves)), *halves)
-    for written in (spelling, spelling.replace(" ", ""))
-}
-"""Both halves of labels such as Desire/Intention, together in either order and alone: each is in one label only."""
-
-
 @lru_cache(maxsize=8192)
 def repaired(dimension: str, text: str, scheme: Scheme = OMNITOM_SCHEME) -> str:
     """The legal label of a scheme's dimension that `text` says, otherwise the text itself (illegal), or "" (missing).
@@ -116,31 +106,30 @@ def _label(dimension: str, text: str, scheme: Scheme) -> str | None:
 
 
 def _label_in(dimension: str, text: str, scheme: Scheme) -> str | None:
-    if not scheme.official:
-        return _spelled(scheme.schema[dimension], text)
-    if SCHEMA.is_legal(dimension, label := canonical(dimension, text)):
+    if scheme.official and SCHEMA.is_legal(dimension, label := canonical(dimension, text)):
         return label
-    words = _folded(_JOINT.sub(" ", text.lower()))
-    spellings = _CONTENT if dimension == "content_type" else {}
-    return spellings.get(words) or spellings.get(words.removesuffix("s"))
+    if scheme.official and dimension != "content_type":  # no other one has labels with a slash
+        return None
+    return _spelled(scheme.schema[dimension], text)
 
 
 def _spelled(dimension: Dimension, text: str) -> str | None:
-    """Return the label that a text says but for its case, marks and joints; of a label with a slash one half does,
-    where no other label has it."""
+    """Return the label that a text says but for its case, marks and joints, or a plural; of a label with a slash one
+    half does, where no other label has it."""
     spellings = _spellings(dimension)
     folded = _folded(text)
-    candidates = (folded, _characters(folded), normalise_space(_JOINT.sub(" ", folded)))
-    return next((label for spelling in candidates if (label := spellings.get(spelling))), None)
+    candidates = (folded, _characters(folded), _folded(_JOINT.sub(" ", folded)))
+    either = (spellings.get(spelling) or spellings.get(spelling.removesuffix("s")) for spelling in candidates)
+    return next(filter(None, either), None)
 
 
 @lru_cache(256)
 def _spellings(dimension: Dimension) -> dict[str, str]:
     labels: dict[str, set[str]] = {}
     for value in dimension.values:
-        folded = _folded(value)
-        halves = [half.strip() for half in folded.split("/")]
-        for spelling in {folded, _characters(folded), " ".join(halves), " ".join(reversed(halves)), *halves}:
+        halves = [half.strip() for half in _folded(value).split("/")]
+        spellings = {_folded(value), " ".join(halves), " ".join(reversed(halves)), *halves}
+        for spelling in spellings | set(map(_characters, spellings)):
             labels.setdefault(spelling, set()).add(value)
     return {spelling: values.pop() for spelling, values in labels.items() if spelling and len(values) == 1}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -17,6 +17,7 @@ from benchmark.suites.omnitom.data import (
     EXTRACT,
     JUDGE,
     LABEL,
+    GoldRow,
     Record,
     gold_extraction_rows,
     gold_extraction_table,
@@ -25,15 +26,7 @@ from benchmark.suites.omnitom.data import (
     record_of_sample,
 )
 from benchmark.suites.omnitom.labels import ORDER, scheme_of
-from benchmark.suites.omnitom.parsing.answers import parse_extraction, parse_labels
-from benchmark.suites.omnitom.parsing.official import (
-    OversizedField,
-    align,
-    extraction_rows,
-    judgement,
-    label_rows,
-    parse_judgement,
-)
+from benchmark.suites.omnitom.parsing.official import is_gold_heading, is_prediction_heading, judgement
 from benchmark.suites.questions import Resources, Sample
 from benchmark.suites.settings import Settings
 from core.messages import gettext_noop
@@ -65,11 +58,6 @@ class Prediction:
 
     rows: tuple[Pair, ...]
     matches: tuple[tuple[int, int], ...]
-
-    def counts(self, gold: int) -> tuple[list[int], list[int]]:
-        """Return the count of each predicted row and of each of the `gold` rows."""
-        sides = [Counter(pair[side] for pair in self.matches) for side in (0, 1)]
-        return [sides[0][at] for at in range(len(self.rows))], [sides[1][at] for at in range(gold)]
 
 
 def imperfect(gold: Sequence[Pair]) -> Prediction | None:
@@ -134,7 +122,7 @@ def examples_for(
     """Return the first `count` records (0 to MAX_EXAMPLES) of the category that can serve, or fewer.
 
     `not_this_story` is the text of the story that is asked: neither it nor another version of it is taken, whatever its
-    id, and of two versions of a story only the first. A record can serve if official parsing reads its ideal answer
+    id, and of two versions of a story only the first. A record can serve if official parsing reads its rows
     back whole, its labels are legal, and, for the judge, a prediction can be derived. Raises ValueError.
     """
     check_count(count)
@@ -169,7 +157,7 @@ def example_of(record: Record, step: str) -> Example | None:
     for row in record.shown_rows:
         labels = zip(scheme.keys, row.labels, strict=True)
         is_legal = all(label in scheme.legal[key] for key, label in labels if key in labelled)
-        if not is_legal or row.as_told != (row.actor, row.belief):  # it must say the same however it is written
+        if not is_legal or row.as_told != (row.actor, row.belief) or not _is_clear(row, step):
             return None
     rows = [replace(row, order=scheme.order_of(row.labels)) for row in record.shown_rows]
     if step == EXTRACT:  # world first, then one actor after another as they appear: what level 4 asks for
@@ -178,52 +166,49 @@ def example_of(record: Record, step: str) -> Example | None:
     example = Example(replace(record, rows=tuple(rows)))
     if step == JUDGE and (prediction := imperfect([row.as_told for row in rows])):
         example = replace(example, prediction=prediction)
-    can_serve = rows and (step != JUDGE or example.prediction.rows) and _reads_back(example, step)
-    return example if can_serve else None
+    return example if rows and (step != JUDGE or example.prediction.rows) else None
 
 
-def _reads_back(example: Example, step: str) -> bool:
-    record, text = example.record, ideal_answer(example, step, "text")
-    scheme, rows = record.scheme, record.rows
-    if step == EXTRACT:
-        read = extraction_rows(text) if scheme.official else parse_extraction(text, scheme=scheme)
-        return [tuple(row[:3]) for row in read] == [(row.actor, row.belief, row.order) for row in rows]
-    if step == LABEL and not scheme.official:
-        return parse_labels(text, rows, scheme=scheme) == [row.labels for row in rows]
-    if step == LABEL:
-        return [tuple(row) for row in label_rows(text)] == [(row.actor, row.belief, row.labels) for row in rows]
-    try:
-        judged = parse_judgement(text)
-    except OversizedField:
-        return False
-    told, prediction = [row.as_told for row in rows], example.prediction
-    return (align(prediction.rows, judged.predictions), align(told, judged.gold)) == prediction.counts(len(told))
+def _is_clear(row: GoldRow, step: str) -> bool:
+    """Return whether official parsing reads a row of an ideal answer back as it is."""
+    if step == JUDGE:
+        return not is_prediction_heading(row.actor) and not is_gold_heading(row.actor)
+    return "|" not in f"{row.actor}{row.belief}" and not row.belief.endswith(".")
 
 
 def ideal_answer(example: Example, step: str, answer_format: str) -> str:
     """Return the answer of a perfect model about the example."""
     record, prediction = example.record, example.prediction
-    scheme, size = record.scheme, len(record.rows)
+    if step == JUDGE:
+        tables = prediction.rows, [row.as_told for row in record.rows]
+        return judge_answer(tables, prediction.matches, answer_format).strip()
     if answer_format == "text":
-        if step != JUDGE:
-            return gold_extraction_table(record) if step == EXTRACT else gold_label_table(record)
-        told = (prediction.rows, [row.as_told for row in record.rows])
-        sides = zip(told, prediction.counts(size), strict=True)
-        tables = ([(*row, count) for row, count in zip(rows, counts, strict=True)] for rows, counts in sides)
-        return judgement(*tables).strip()
-    answer: Json = {"rows": gold_extraction_rows(record.rows, scheme)}
+        return gold_extraction_table(record) if step == EXTRACT else gold_label_table(record)
+    rows: list[Json] = [*gold_extraction_rows(record.rows, record.scheme)]
     if step == LABEL:
-        labels = [dict(zip(scheme.keys, row.labels, strict=True)) for row in record.rows]
-        answer = {"rows": [{"id": at, **of_row} for at, of_row in enumerate(labels, 1)]}
-    elif step == JUDGE:
-        answer = {
-            name: [
-                {"id": at + 1, "matches": [pair[1 - side] + 1 for pair in prediction.matches if pair[side] == at]}
-                for at in range(rows)
-            ]
-            for side, (name, rows) in enumerate({"predictions": len(prediction.rows), "gold": size}.items())
-        }
-    return json.dumps(answer, ensure_ascii=False)
+        labels = [dict(zip(record.scheme.keys, row.labels, strict=True)) for row in record.rows]
+        rows = [{"id": at, **of_row} for at, of_row in enumerate(labels, 1)]
+    return json.dumps({"rows": rows}, ensure_ascii=False)
+
+
+def judge_answer(
+    tables: Sequence[Sequence[Sequence[str]]], pairs: Sequence[tuple[int, int]], answer_format: str
+) -> str:
+    """Return the answer of a judge to whom these pairs of a predicted and a gold row say the same: ids that match,
+    counting from 1, or two CSV tables."""
+    sides = [
+        [[pair[1 - side] + 1 for pair in pairs if pair[side] == at] for at in range(len(rows))]
+        for side, rows in enumerate(tables)
+    ]
+    if answer_format == "structured":
+        listed = [[{"id": at, "matches": ids} for at, ids in enumerate(side, 1)] for side in sides]
+        return json.dumps(dict(zip(("predictions", "gold"), listed, strict=True)))
+    return judgement(
+        *(
+            [(row[0], row[1], len(ids)) for row, ids in zip(rows, side, strict=True)]
+            for rows, side in zip(tables, sides, strict=True)
+        )
+    )
 
 
 # --- the examples of a run

@@ -96,7 +96,8 @@ _OF_EXTRACTION = frozenset({"order", "order_definition"})
 _OF_EXAMPLES = frozenset({"number", "answer", "fence"})
 _FOLDER = Path(__file__).parents[1] / "prompts"
 _DEEPEST = 5
-_BUILT_IN = "built-in "
+_DEFAULT = re.compile(r"data-note|(?:extract|label|judge)-(?:example|format-(?:text|structured))")
+"""The names of files that a set has from the built-in one where it lacks them."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,8 @@ def load_prompt_set(
     place for, a file that nothing uses, a set without prompts.
     """
     texts = {file.removesuffix(".txt"): _tidy(text) for file, text in files.items() if file.endswith(".txt")}
-    reader = _Reader(texts, base)
+    built_in_texts = {file.removesuffix(".txt"): _tidy(text) for file, text in _files(base).items()}
+    reader = _Reader({name: text for name, text in built_in_texts.items() if _DEFAULT.fullmatch(name)} | texts)
     templates = {}
     for step in STEPS:
         for level in LEVELS:
@@ -207,8 +209,8 @@ def _digest(value: object) -> str:
 class _Reader:
     """Make templates of a set's files, and note which files they came from."""
 
-    def __init__(self, texts: Mapping[str, str], base: str) -> None:
-        self.texts, self.base = texts, base
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = texts
         self.used: set[str] = set()
 
     def template(self, step: str, level: int, answer_format: str) -> Template | None:
@@ -241,14 +243,8 @@ class _Reader:
         return ("", plain) if holds_data and user != own_user else (system, user)
 
     def _text(self, name: str) -> str:
-        """The text of a file of the set, or else of the built-in one, whose name then says so."""
-        if name.startswith(_BUILT_IN):
-            return _tidy(_files(self.base)[f"{name.removeprefix(_BUILT_IN)}.txt"])
         self.used.add(name)
         return self.texts[name]
-
-    def _own_or_built_in(self, name: str) -> str:
-        return name if name in self.texts else f"{_BUILT_IN}{name}"
 
     def _expanded(self, step: str, name: str, depth: int = 0) -> str:
         """The text of a file with the files that it names; its own placeholders are checked."""
@@ -257,24 +253,24 @@ class _Reader:
         text, pieces = self._text(name), {}
         own = {LABEL: _OF_LABELS, EXTRACT: _OF_EXTRACTION}.get(step, frozenset())
         for placeholder in sorted(placeholders(text) - _SHARED - set(DATA[step]) - own):
-            if placeholder not in self.texts and placeholder != "data-note":
+            if placeholder not in self.texts:
                 raise BadPromptSet(
                     f"{name}.txt has the placeholder {{{placeholder}}}, which is neither known for {step} nor a file."
                 )
-            pieces[placeholder] = self._expanded(step, self._own_or_built_in(placeholder), depth + 1)
+            pieces[placeholder] = self._expanded(step, placeholder, depth + 1)
         if "category_block" in placeholders(text) and f"{step}-categories" not in self.texts:
             raise BadPromptSet(f"{name}.txt has {{category_block}}, but the set lacks {step}-categories.txt.")
         return include(text, pieces)
 
     def _format(self, step: str, answer_format: str) -> str:
-        name = self._own_or_built_in(f"{step}-format-{answer_format}")
+        name = f"{step}-format-{answer_format}"
         text = self._expanded(step, name)
         for placeholder in sorted(placeholders(text) & ({"format", "examples"} | set(DATA[step]))):
             raise BadPromptSet(f"{name}.txt has the placeholder {{{placeholder}}}, which has no place in a format.")
         return text
 
     def example(self, step: str) -> str:
-        name = self._own_or_built_in(f"{step}-example")
+        name = f"{step}-example"
         text = self._text(name)
         for placeholder in sorted(placeholders(text) - _OF_EXAMPLES - set(DATA[step])):
             raise BadPromptSet(f"{name}.txt has the placeholder {{{placeholder}}}, which is not known there.")
