@@ -20,11 +20,10 @@ from benchmark.services.calibration import calibration
 from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.documents import Document, document_from, document_of
 from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_of
-from benchmark.services.open_questions import of_the_same_stories, questions_about, texts_of_stories
 from benchmark.services.visibility import shows_results, visibility_of
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.results import EntrantResults, EntrantsByGroup
-from core.messages import Sentence, gettext_noop, quantity, word
+from core.messages import Sentence, gettext_noop, quantity
 from core.stored_json import parsed_once, text_of
 from judge.domain.corrections import STILL_ALIGNING, CorrectedComparison, Correction
 from workers.providers.registry import without_prompts
@@ -98,9 +97,9 @@ def closed_to(
         numbers_by_version.setdefault(version, set()).add(number)
     if suite and suite_named(suite).copied.load:
         datasets = [dataset] if dataset else list(Dataset.objects.filter(project=access.project, suite=suite))
-        return questions_about(texts_of_stories(stories), suite_named(suite), datasets) | of_the_same_stories(
-            numbers_by_version, datasets
-        )
+        texts = withheld.texts_of_stories(stories)
+        aligned_on = withheld.of_the_same_stories(numbers_by_version, datasets)
+        return aligned_on | withheld.questions_about(texts, suite_named(suite), datasets)
     closed: set[int] = set()
     if stories:
         closed.update(Story.objects.filter(pk__in=stories).order_by().values_list("number", flat=True))
@@ -126,16 +125,11 @@ def check_open(access: ProjectAccess, number: int, run: Run | None = None) -> No
 def check_whole(access: ProjectAccess, dataset: Dataset) -> None:
     """Raise PermissionDenied for who has open work on any story of the version: for what holds the gold of all."""
     if count := len(closed_to(access, dataset.suite, dataset) & set(dataset.samples.values_list("number", flat=True))):
-        singular, many = (
-            (gettext_noop("question about a story"), gettext_noop("questions about stories"))
-            if dataset.suite
-            else ("story", "stories")
-        )
-        counted = Sentence("a {noun}", noun=word(singular)) if count == 1 else quantity(count, singular, many)
+        nouns = suite_named(dataset.suite).noun if dataset.suite else ("story", "stories")
         raise PermissionDenied(
             Sentence(
                 "This holds the gold of {counted} that you still have work to do on; finish that first.",
-                counted=counted,
+                counted=quantity(count, *nouns),
             )
         )
 
@@ -252,10 +246,10 @@ def _check_enough(stories: withheld.Numbers, closed: withheld.Numbers, suite: st
 def check_shown(files: Mapping[str, object], name: str, withheld: int) -> None:
     """Raise PermissionDenied where a file may be missing because its reader has open work on `withheld` stories."""
     if withheld and name not in files:
-        stories = "a story" if withheld == 1 else Sentence("{withheld} stories", withheld=f"{withheld:,}")
         raise PermissionDenied(
             Sentence(
-                "This file tells of {stories} that you still have work to do on; finish that first.", stories=stories
+                "This file tells of {stories} that you still have work to do on; finish that first.",
+                stories=quantity(withheld, "story", "stories"),
             )
         )
 

@@ -11,10 +11,10 @@ from core.estimated import Estimated
 from core.statistics import Estimate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PaperRow:
-    """A row that a user entered from a `source`: its name, its kind (human or published), and per cent as the source
-    prints them, as texts by the key of a suite's metric."""
+    """A row that a user enters from a `source`: its name, its kind (human or published), and per cent as the source
+    prints them, points of a difference, as texts by the key of a suite's metric."""
 
     name: str
     kind: str

@@ -6,8 +6,9 @@ from typing import Any
 
 from django import forms
 
+from benchmark.domain.drawn import PaperRow
 from benchmark.models import EnteredKind, EnteredRow
-from benchmark.services.entered_rows import Entry, EntryRefused, problems_of
+from benchmark.services.entered_rows import EntryRefused, problems_of
 from benchmark.suites.contract import Suite
 from core.messages import gettext_noop
 from core.page_fields import PageForm
@@ -46,10 +47,10 @@ class EntryForm(PageForm):
         return cleaned
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> PaperRow:
         cleaned = self.cleaned_data
         metrics = {name.removeprefix(PREFIX): text for name, text in cleaned.items() if name.startswith(PREFIX)}
-        return Entry(cleaned["name"], cleaned["kind"], cleaned["source"], metrics)
+        return PaperRow(cleaned["name"], cleaned["kind"], cleaned["source"], metrics)
 
     def refuse(self, refusal: EntryRefused) -> None:
         """Put the sentence beside the field that it is about."""

@@ -130,9 +130,9 @@ def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, RunMetrics])
 
 def rows_withheld(group: str, rows: str, stories: int) -> Absence:
     """Return the absence of `rows` such as "People" for a reader with open work on so many of the stories."""
-    text = gettext_noop("one of these {nouns}") if stories == 1 else gettext_noop("{stories} of these {nouns}")
-    some = Sentence(text, stories=f"{stories:,}", nouns=word(suite_named(group_suite(group)).noun[1]))
-    return Absence(group, rows, why=Sentence("withheld: you still have work to do on {some}", some=some))
+    nouns = word(suite_named(group_suite(group)).noun[1])
+    text = gettext_noop("withheld: you still have work to do on {stories} of these {nouns}")
+    return Absence(group, rows, why=Sentence(text, stories=f"{stories:,}", nouns=nouns))
 
 
 def without_metrics(entrants: Sequence[EntrantResults], group: str, parse: str) -> list[Absent]:

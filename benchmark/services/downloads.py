@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
+from tempfile import TemporaryFile
 from typing import Any
 
 from django.db.models import QuerySet
@@ -106,35 +106,16 @@ def _cell(value: Any) -> str | int:
     return "" if value is None else repr(value) if isinstance(value, float) else value
 
 
-class _Pipe(io.RawIOBase):
-    """A buffer of what was written since `taken` was last called. It cannot seek, so that zipfile streams."""
-
-    def __init__(self) -> None:
-        self.parts: list[bytes] = []
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self.parts.append(bytes(data))
-        return len(data)
-
-    def taken(self) -> bytes:
-        data, self.parts = b"".join(self.parts), []
-        return data
-
-
 def zipped(files: Iterable[File]) -> Iterator[bytes]:
-    """Yield a zip archive of the files piece by piece."""
-    pipe = _Pipe()
-    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
-        for path, data in files:
-            entry = zipfile.ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0))  # the same results are the same file
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, data)
-            if compressed := pipe.taken():
-                yield compressed
-    yield pipe.taken()
+    """Yield a zip archive of the files piece by piece, once all are packed."""
+    with TemporaryFile() as packed:
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
+            for path, data in files:
+                entry = zipfile.ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0))  # the same results are the same file
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(entry, data)
+        packed.seek(0)
+        yield from iter(partial(packed.read, 1 << 20), b"")
 
 
 def no_official_output(run: Run) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -38,18 +38,7 @@ class EntryRefused(ValueError):
         self.field = field
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """The content of a row; `metrics` are texts of per cent, of differences in points, by the keys of the suite's
-    figures, empty ones left out."""
-
-    name: str
-    kind: str
-    source: str
-    metrics: Mapping[str, str]
-
-
-def problems_of(suite: Suite, entry: Entry) -> Iterator[EntryRefused]:
+def problems_of(suite: Suite, entry: PaperRow) -> Iterator[EntryRefused]:
     """Yield what is wrong with an entry, one for each field."""
     for field in ("name", "source"):
         text = _text(getattr(entry, field))
@@ -93,34 +82,34 @@ def _metric_problem(metric: Published, text: str) -> str:
     return Sentence("{title} is {text}; expected per cent, from 0 to 100, such as 87.5.", title=title, text=text)
 
 
-def checked(suite: Suite, entry: Entry) -> Entry:
+def checked(suite: Suite, entry: PaperRow) -> PaperRow:
     """Return the entry as it is kept. Raises EntryRefused."""
     for problem in problems_of(suite, entry):
         raise problem
-    return Entry(_text(entry.name), entry.kind, _text(entry.source), _metrics(entry))
+    return PaperRow(_text(entry.name), entry.kind, _text(entry.source), _metrics(entry))
 
 
 def _text(text: str) -> str:
     return " ".join(text.replace("\x00", "").split())
 
 
-def _metrics(entry: Entry) -> dict[str, str]:
+def _metrics(entry: PaperRow) -> dict[str, str]:
     """Texts as they were typed, a minus of print as a hyphen."""
     return {key: text.strip().replace("−", "-") for key, text in entry.metrics.items() if text.strip()}
 
 
-def add_row(*, by: User | None, project: Project, suite: Suite, entry: Entry) -> EnteredRow:
+def add_row(*, by: User | None, project: Project, suite: Suite, entry: PaperRow) -> EnteredRow:
     """Keep a row. Raises EntryRefused."""
     row = EnteredRow(project=project, suite=suite.name, created_by=by)
     return _written(by, row, suite, entry, "results.entered")
 
 
-def edit_row(*, by: User | None, row: EnteredRow, entry: Entry) -> EnteredRow:
+def edit_row(*, by: User | None, row: EnteredRow, entry: PaperRow) -> EnteredRow:
     """Let a row say something else. Raises EntryRefused."""
     return _written(by, row, suite_named(row.suite), entry, "results.entry_changed")
 
 
-def _written(by: User | None, row: EnteredRow, suite: Suite, entry: Entry, action: str) -> EnteredRow:
+def _written(by: User | None, row: EnteredRow, suite: Suite, entry: PaperRow, action: str) -> EnteredRow:
     kept = checked(suite, entry)
     row.name, row.kind, row.source, row.metrics = kept.name, kept.kind, kept.source, dict(kept.metrics)
     try:

@@ -71,13 +71,8 @@ def comparison_files(request: UserRequest, slug: str, **file: str) -> HttpRespon
 
 
 def across_files(request: UserRequest, slug: str, **file: str) -> HttpResponse:
-    rankings = across_for(results_access(request.user, slug))
-    model = model_in(request.GET, rankings)
-    name = f"{slug}-across-{model}" if model else f"{slug}-{file.get('table') or file.get('plot')}"
-    document = Document(kind=ACROSS, rankings=rankings)
-    if "table" in file:
-        return table_response(document_files("table", document, model), file["table"], file["data"], name)
-    return plot_response(request, document_files("plot", document, model), file["plot"], file["picture"], name)
+    document = Document(kind=ACROSS, rankings=across_for(results_access(request.user, slug)))
+    return _file(request, document, f"{slug}-{model}" if (model := request.GET.get("model")) else slug, file)
 
 
 def _file(

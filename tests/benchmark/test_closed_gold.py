@@ -35,11 +35,12 @@ from rest_framework.serializers import Serializer
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, GoldLabel, Membership, Method, Proposition, PropositionFlag, Role, User
+from benchmark.domain.drawn import PaperRow
 from benchmark.models import Audience, DatasetSample, ResultsVisibility, RunItem, RunReport, Snapshot, SnapshotItem
 from benchmark.services import snapshots
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import publish_version
-from benchmark.services.entered_rows import Entry, add_row
+from benchmark.services.entered_rows import add_row
 from benchmark.services.items import SORTS
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import Picture
@@ -395,7 +396,7 @@ def _with_addresses(folder) -> tuple[ResultsWorld, dict[str, list[tuple[str, str
     report_of(world.alone)
     row = Proposition.objects.filter(table__story__project=world.project, table__story__number=FINISHED).first()
     flag = PropositionFlag.objects.create(proposition=row, author=world.bob, kind="reword", remark="?")
-    entry = Entry("Human", "human", "A paper", {"stage2.acc_order": "90"})
+    entry = PaperRow("Human", "human", "A paper", {"stage2.acc_order": "90"})
     entered = add_row(by=world.alice, project=world.project, suite=suite_named("omnitom"), entry=entry)
     made, told = {"flag": flag.uid, "row": entered.uid}, Told(world)
     return world, {person: addresses(world, person, made, told) for person in OPEN_TO}

@@ -17,7 +17,7 @@ from benchmark.domain.tables import Column, Table, to_csv, to_json, to_latex
 from benchmark.domain.tables.table import OWN_WORDING, OWN_WORDING_NOTE
 from benchmark.models import Audience, EnteredRow
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.entered_rows import Entry, EntryRefused, add_row, checked, with_entered
+from benchmark.services.entered_rows import EntryRefused, add_row, checked, with_entered
 from benchmark.services.plot_data import plots_of
 from benchmark.suites.perceiving import tables as perceiving
 from benchmark.suites.registry import suite_named, suites
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 SOURCE = "Bortoletto & al. 2025, table 3"
 METRICS = {"stage2.overall_accuracy": "91.5", "stage1.f1": "88"}
-HUMAN = Entry("Human", "human", SOURCE, METRICS)
+HUMAN = PaperRow("Human", "human", SOURCE, METRICS)
 
 
 # --- rules

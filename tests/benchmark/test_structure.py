@@ -19,7 +19,6 @@ from benchmark.models import Audience, Run, StoryScores
 from benchmark.services.structure import ALL, apart_of, association_of, lowest
 from benchmark.services.structure_sides import STORIES, Choice, sides_of
 from benchmark.services.structure_tables import cut_text, signed
-from benchmark.services.warm import warm
 from core import kept as keeper
 from tests.benchmark.results_world import HOSTILE
 from tests.benchmark.results_world import STORIES as NINE
@@ -156,7 +155,7 @@ def api_of(user) -> APIClient:
     return client
 
 
-def test_the_page_says_that_it_is_computed_until_a_run_is_finished(world, page, monkeypatch, request):
+def test_the_page_says_that_it_is_computed(world, page, monkeypatch, request):
     for kept in StoryScores.objects.filter(run=world.answers):
         kept.metrics["tombench"]["official"] = None
         kept.save()
@@ -168,8 +167,6 @@ def test_the_page_says_that_it_is_computed_until_a_run_is_finished(world, page, 
         keeper._pool.submit(busy.wait, PATIENCE)
     assert "no official figures of multiple choice" in page("parse=official").content.decode(), "it is kept"
     assert "This is being computed" in page().content.decode()
-    warm(world.answers)
-    assert page().context["chart"] and "This is being computed" in page("cut=51").content.decode()
 
 
 def test_the_page_keeps_its_choice_and_leads_to_stories_and_files(world, page):

@@ -7,8 +7,9 @@ from django.core.management.base import CommandParser
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
+from benchmark.domain.drawn import PaperRow
 from benchmark.models import EnteredKind, EnteredRow
-from benchmark.services.entered_rows import Entry, add_row, edit_row, enterable_suites, remove_row
+from benchmark.services.entered_rows import add_row, edit_row, enterable_suites, remove_row
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from core.plain import Json
@@ -69,7 +70,7 @@ def _changed(project: Project, suite: Suite, action: str, options: Mapping[str, 
     if options["rename"] and action != "edit":
         raise ValueError("--rename is for edit, which gives a row another name.")
     if action == "add":
-        entry = Entry(name, options["kind"] or "", options["source"] or "", metrics)
+        entry = PaperRow(name, options["kind"] or "", options["source"] or "", metrics)
         return {"row": _row(add_row(by=None, project=project, suite=suite, entry=entry))}
     rows = EnteredRow.objects.filter(project=project, suite=suite.name)
     row = rows.filter(name=name).first()
@@ -80,7 +81,7 @@ def _changed(project: Project, suite: Suite, action: str, options: Mapping[str, 
         remove_row(by=None, row=row)
         return {"removed": name}
     kind, source = options["kind"] or row.kind, options["source"] or row.source
-    entry = Entry(options["rename"] or name, kind, source, row.metrics | metrics)
+    entry = PaperRow(options["rename"] or name, kind, source, row.metrics | metrics)
     return {"row": _row(edit_row(by=None, row=row, entry=entry))}
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import PurePath
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -13,6 +12,7 @@ from annotation.models import Project
 from benchmark.addresses import of_parse
 from benchmark.domain.tables import Table, table_data
 from benchmark.management.commands._comparing import compared
+from benchmark.management.commands._files import Plots, Tables, add_width, content_of, named_in
 from benchmark.management.commands._runs import run_of
 from benchmark.management.commands._studies import study_contents, study_of
 from benchmark.management.commands.leaderboard import add_filters, asked_for
@@ -21,16 +21,12 @@ from benchmark.services.across_tables import tables_across
 from benchmark.services.comparison_tables import pair_table
 from benchmark.services.documents import ACROSS as DOCUMENT
 from benchmark.services.documents import Document, document_of, leaderboard_document
-from benchmark.services.downloads import WRITERS, document_files, table_file
+from benchmark.services.downloads import document_files, table_file
 from benchmark.services.entered_rows import rows_of
-from benchmark.services.plot_data import WIDTHS, Picture
 from benchmark.suites.questions import PARSES
 from core.plain import Json
 
-Tables = Mapping[str, Callable[[], Table]]
-Plots = Mapping[str, Picture]
 FORMATS = {"csv": "csv", "json": "json", "latex": "tex"}
-PICTURES = ("svg", "pdf", "png")
 ACROSS = ("across", "correlations", "model")
 
 
@@ -64,19 +60,21 @@ class Command(JsonCommand):
         )
         parser.add_argument("--format", choices=[*FORMATS], default="csv", help="csv by default")
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
-        parser.add_argument("--width", choices=WIDTHS, help="of a plot: a column of a paper, or its text by default")
+        add_width(parser)
 
     def work(self, **options: Any) -> Json:
         project, name = self.project(options["project"]), options["table"]
         tables, plots = contents_asked_for(project, options)
         if options["output"]:
-            return _written(options["output"], name, tables, plots, options["width"] or "page")
+            data = content_of(options["output"], name, tables, plots, width=options["width"])
+            with file_output(options["output"], mode="wb") as handle:
+                return {"path": options["output"], "bytes": handle.write(data)}
         if options["width"]:
             raise ValueError("--width is for plots, which --output writes.")
         if name is None:
             titles = {key: str(make().title) for key, make in tables.items()}
             return {"tables": titles, "plots": {key: str(picture.title) for key, picture in plots.items()}}
-        table = of_parse(_named(tables, name, "table")(), options["parse"] or "")
+        table = of_parse(named_in(tables, name, "table")(), options["parse"] or "")
         if options["json"]:
             return {"table": name, **table_data(table)}
         return {"file": table_file(table, FORMATS[options["format"]], name).decode()}
@@ -133,23 +131,3 @@ def _model(document: Document, name: str | None) -> str:
     if name is not None and name not in models:
         raise ValueError(f"No suite has a figure of a model {name!r}; there are: {', '.join(models) or 'none'}.")
     return models[name] if name is not None else ""
-
-
-def _written(output: str, name: str | None, tables: Tables, plots: Plots, width: str) -> Json:
-    suffix = PurePath(output).suffix.removeprefix(".")
-    if suffix in WRITERS:
-        data = table_file(_named(tables, name, "table")(), suffix, name or "")
-    elif suffix in PICTURES:
-        data = _named(plots, name, "plot").draw(format=suffix, theme="light", width=width)
-    else:
-        expected = ", ".join((*WRITERS, *PICTURES))
-        raise ValueError(f"--output ends in {suffix or 'nothing'!r}; expected one of {expected}.")
-    with file_output(output, mode="wb") as handle:
-        return {"path": output, "bytes": handle.write(data)}
-
-
-def _named(contents: Mapping[str, Any], name: str | None, what: str) -> Any:
-    if name is None or name not in contents:
-        wrong = f"There is no {what} {name!r}" if name else f"Name the {what}"
-        raise ValueError(f"{wrong}; there are: {', '.join(contents) or 'none'}.")
-    return contents[name]

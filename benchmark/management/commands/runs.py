@@ -287,8 +287,8 @@ def _parts(run: Run, what: str, options: Options) -> Iterable[bytes]:
             raise ValueError(reason)
         return zipped(output_files(_entrant(run, options["model"])))
     document = document_of(run)
-    sources = (tables_of(document), None) if what == TABLE else (None, plots_of(document))
-    return [content_of(options["output"], options["name"], *sources, width=options["width"])]
+    tables, plots = (tables_of(document), {}) if what == TABLE else ({}, plots_of(document))
+    return [content_of(options["output"], options["name"], tables, plots, width=options["width"])]
 
 
 def _entrant(run: Run, name: str | None) -> Entrant:

@@ -10,8 +10,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from benchmark.domain.drawn import PaperRow
 from benchmark.models import Run, RunItem
-from benchmark.services.entered_rows import Entry, add_row
+from benchmark.services.entered_rows import add_row
 from benchmark.services.launches import add_controls
 from benchmark.services.snapshots import save_run_snapshot
 from benchmark.suites.registry import suite_named
@@ -45,7 +46,7 @@ OF_THE_MOMENT = re.compile(
 def _addresses(run: Run, report) -> dict[str, str]:
     """An address for every page about the run and its project."""
     item = RunItem.objects.filter(entrant__run=run).order_by("pk").first()
-    entry = Entry("Human", "human", "A paper", {"f1.Att": "86"})
+    entry = PaperRow("Human", "human", "A paper", {"f1.Att": "86"})
     row = add_row(by=None, project=run.project, suite=suite_named("opentom"), entry=entry)
     values = {"slug": run.project.slug, "uid": run.uid, "pk": item.pk, "entrant": item.entrant_id, "row": row.uid}
     values |= {"table": "opentom", "data": "csv", "plot": "leaderboard-opentom", "picture": "svg", "report": report.uid}
