@@ -23,9 +23,9 @@ from benchmark.services.plans import Plan
 from benchmark.services.reports import report_of
 from benchmark.suites.reasons import NOT_IN_FILE
 from benchmark.suites.registry import suite_named
-from benchmark.suites.tombench import data
 from tests.benchmark.choice_logs import accuracy_of, log_of, options_of, question, right_of
 from tests.benchmark.importing import import_benchmark
+from tests.benchmark.suites.tombench.conftest import released
 from workers.models import Call
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -39,12 +39,12 @@ def solvers() -> Any:
 
 @pytest.fixture
 def dataset(cast, tmp_path, monkeypatch) -> Dataset:
-    monkeypatch.setattr(data, "FILES", {"Hidden Keys": (12, 12, 4)})
     folder = tmp_path / "copy"
     folder.mkdir()
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
     (folder / "Hidden Keys.jsonl").write_text(lines, encoding="utf-8")
     (folder / "LICENSE").write_text("Use it well.")
+    released(monkeypatch, folder)
     suite = suite_named("tombench")
     return import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options={})[0]
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import random
 import re
 import tarfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,9 +20,8 @@ from benchmark.suites.copies import (
     CopySource,
     bytes_of,
     check_released,
-    digest_of,
+    released_bytes,
     rows_of_csv,
-    text_of,
 )
 from benchmark.suites.questions import Sample
 from core.incoming.damage import MOST_UNPACKED, damage_as, fault_of
@@ -128,13 +126,12 @@ class SetRecord(Open):
 @dataclass(frozen=True, slots=True)
 class Fantom:
     """A copy of the benchmark: the records of its sets by id, in the order of the file, and the SHA-256 of each file
-    that was read by name, as 64 hexadecimal digits. `name` is that of the JSON file, `lines` where in it each set
-    begins, `unchecked` what could not be told of it."""
+    that was read by name, as 64 hexadecimal digits. `name` is that of the JSON file, `unchecked` what could not be
+    told of it."""
 
     sets: Mapping[str, SetRecord]
     name: str
     digests: Mapping[str, str]
-    lines: Mapping[str, int] = field(default_factory=dict)
     unchecked: str = ""
 
 
@@ -298,31 +295,27 @@ def read_fantom(path: Path) -> Fantom:
         raise BadImport(error.message_for(name)) from error
     if not isinstance(value, list) or not value:
         raise BadImport(f"{name}: it is {kind_of(value)}; expected a list of sets of questions.")
-    lines, records = lines_of_entries(raw), []
+    records = []
     for number, entry in enumerate(value):
         try:
             records.append(SetRecord.of(entry))
         except Misfit as error:
-            line = f"line {lines[number]}, " if number < len(lines) else ""
-            raise BadImport(error.message_for(f"{name}, {line}{_set_text(number, entry)}")) from error
+            raise BadImport(error.message_for(f"{name}, {_set_text(number, entry)}")) from error
     for set_id, count in Counter(record.set_id for record in records).items():
         if count > 1:
             raise BadImport(f"{name}: set {set_id} occurs {count} times; expected each set once.")
     sets = {record.set_id: record for record in records}
     if (listed := path.with_name(FLATTENED)).is_file():
-        content = bytes_of(listed, "the list of questions")
-        check_released(FLATTENED, digest_of(content), DIGESTS[FLATTENED])
-        compare_flattened(content, FLATTENED, name, question_sets(sets))
-        digests[FLATTENED] = digest_of(content)
+        content = released_bytes(listed, "the list of questions", DIGESTS[FLATTENED])
+        _compare_flattened(content, name, question_sets(sets))
+        digests[FLATTENED] = DIGESTS[FLATTENED]
     unchecked = Sentence(
         "The digest of {name} as it was released is not known, so a changed text or answer in it is "
         "not noticed: import {archive}, whose digest is checked.",
         name=name,
         archive=ARCHIVE,
     )
-    return Fantom(
-        sets, name, digests, dict(zip(sets, lines, strict=False)), "" if path.name.endswith(_ARCHIVED) else unchecked
-    )
+    return Fantom(sets, name, digests, "" if path.name.endswith(_ARCHIVED) else unchecked)
 
 
 _ARCHIVED = (".tar.gz", ".tgz")
@@ -363,23 +356,6 @@ def _source(path: Path) -> tuple[str, bytes, dict[str, str]]:
     return inner, content, digests | {inner: hashlib.sha256(content).hexdigest()}
 
 
-def lines_of_entries(raw: bytes) -> list[int]:
-    """Return the line, from 1, on which each entry of a JSON list begins; empty where it is not such a list."""
-    try:
-        text, blanks = raw.decode("utf-8-sig"), re.compile(r"[ \t\r\n,]*")
-        lines: list[int] = []
-        at, line, seen = text.index("[") + 1, 1, 0
-        while True:
-            at = blanks.match(text, at).end()  # type: ignore[union-attr]  # which matches nothing too
-            if at >= len(text) or text[at] == "]":
-                return lines
-            line, seen = line + text.count("\n", seen, at), at
-            lines.append(line)
-            at = json.JSONDecoder().raw_decode(text, at)[1]
-    except (ValueError, RecursionError):
-        return []
-
-
 def _set_text(number: int, entry: object) -> str:
     """Return the name of an entry of the file: its set with its conversation."""
     set_id = entry.get("set_id") if isinstance(entry, dict) else None
@@ -388,12 +364,10 @@ def _set_text(number: int, entry: object) -> str:
     return f"set {set_id[:40]} of conversation {set_id[:40].partition('-')[0]}"
 
 
-def compare_flattened(raw: bytes, listed: str, name: str, sets: Sets) -> None:
-    """Hold every question, with the options of choices in their order, against a list of the released ones. Raises
+def _compare_flattened(raw: bytes, name: str, sets: Sets) -> None:
+    """Hold every question, with the options of choices in their order, against the list of the released ones. Raises
     BadImport with set and line of the list."""
-    text = text_of(raw.replace(b"\r\n", b"\n"), listed)
-    rows = rows_of_csv(text, listed, ("set_id", "question"))
-    for sample, (line, row) in zip(chain(*sets.values()), list(rows), strict=False):
+    for sample, (line, row) in zip(chain(*sets.values()), rows_of_csv(raw), strict=False):
         expected, question = row["question"], sample.content["question"]
         if sample.content["kind"] == CHOICE:
             first, second = sample.content["options"]
@@ -402,7 +376,7 @@ def compare_flattened(raw: bytes, listed: str, name: str, sets: Sets) -> None:
             same = sample.group == row["set_id"]
             what = "another question or other options" if same else f"a question of set {sample.group}"
             raise BadImport(
-                f"{name}, set {row['set_id']}: it has {what} than {listed}, line {line}: {expected[:80]!r} is expected."
+                f"{name}, set {row['set_id']}: it has {what} than {FLATTENED}, line {line}; expected {expected[:80]!r}."
             )
 
 
@@ -447,10 +421,9 @@ def without_licence(name: str, licence: str) -> Iterator[Json]:
 
 
 def oddities(copy: Fantom, sets: Sets) -> Iterator[Json]:
-    """Yield what makes figures of sets odd: `line` is where in the file the set begins, and
-    the sentence names the set, as a file can be all in one line."""
+    """Yield what makes figures of sets odd; the sentence names the set."""
     for set_id, questions in sets.items():
-        place = {"file": copy.name, "line": copy.lines.get(set_id, 0)}
+        place = {"file": copy.name, "line": 0}
         names = questions[0].content["names"]
         for part, whole in ((a, b) for a in names for b in names if a != b and a.lower() in b.lower()):
             message = Sentence(

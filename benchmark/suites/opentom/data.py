@@ -2,68 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 
 from benchmark.domain.tables.table import ShortNames
 from benchmark.suites.answers import Answered
-from benchmark.suites.copies import (
-    BadImport,
-    CopyFile,
-    CopySource,
-    Imported,
-    bytes_of,
-    check_released,
-    digest_of,
-    licence_in,
-)
-from benchmark.suites.opentom.parsing import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, gold_label
+from benchmark.suites.copies import BadImport, CopyFile, CopySource, Imported, licence_in, released_bytes
+from benchmark.suites.opentom.parsing import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, gold_label
 from benchmark.suites.questions import Sample
-from core.incoming.misfit import Misfit, kind_of
-from core.incoming.shapes import Filled, Open
-from core.incoming.text import NotJson, json_of
 from core.messages import Sentence, gettext_noop
 from core.plain import Json
 
-
-class QuestionFile(NamedTuple):
-    """A file of questions: how many it has of each narrative, their type, their kind, empty for several, and what it
-    holds in words."""
-
-    questions: int
-    type: str
-    kind: str
-    holds: str
-
-
-FILES: Mapping[str, QuestionFile] = {
-    "location_cg_fo": QuestionFile(
-        2, "location-fo", COARSE, gettext_noop("coarse questions about places, first order")
-    ),
-    "location_cg_so": QuestionFile(
-        2, "location-so", COARSE, gettext_noop("coarse questions about places, second order")
-    ),
-    "location_fg_fo_new": QuestionFile(
-        4, "location-fo", FINE, gettext_noop("fine questions about places, first order")
-    ),
-    "location_fg_so_new": QuestionFile(
-        2, "location-so", FINE, gettext_noop("fine questions about places, second order")
-    ),
-    "multihop_fo": QuestionFile(
-        6, "multihop-fo", "", gettext_noop("questions about fullness and accessibility, first order")
-    ),
-    "multihop_so": QuestionFile(
-        6, "multihop-so", "", gettext_noop("questions about fullness and accessibility, second order")
-    ),
-    "attitude": QuestionFile(1, "attitude", ATTITUDE, gettext_noop("questions about the observer’s attitude")),
+FILES: Mapping[str, tuple[str, str]] = {
+    "location_cg_fo": (COARSE, gettext_noop("coarse questions about places, first order")),
+    "location_cg_so": (COARSE, gettext_noop("coarse questions about places, second order")),
+    "location_fg_fo_new": (FINE, gettext_noop("fine questions about places, first order")),
+    "location_fg_so_new": (FINE, gettext_noop("fine questions about places, second order")),
+    "multihop_fo": ("", gettext_noop("questions about fullness and accessibility, first order")),
+    "multihop_so": ("", gettext_noop("questions about fullness and accessibility, second order")),
+    "attitude": (ATTITUDE, gettext_noop("questions about the observer’s attitude")),
 }
-"""The files of questions by name without `.json`, in the order in which the released code asks them."""
+"""The kind of the questions, empty for several, and what the file holds, by name without `.json`, in the order in which
+the released code asks them."""
 PARTS = (COARSE, FINE)
 """The two parts of the benchmark: they differ in the questions about places, the others are in both."""
 GENRES: ShortNames = {
@@ -87,46 +54,9 @@ def genre_of(type_: str, kind: str) -> str:
     return Sentence("{what}, {order} order", what=places.get(kind, gettext_noop("Multi-hop")), order=order)
 
 
-class PlotRecord(Open):
-    """Plot of who moves what from where to where, and who may have seen it: read by name, since the released code takes
-    them in another order."""
-
-    mover: Filled
-    observer: Filled
-    eoi: Filled
-    original_place: Filled
-    move_to_place: Filled
-
-
-class NarrativeRecord(Open):
-    """A narrative of `meta_data.json`."""
-
-    plot_info: PlotRecord
-    personality: Filled
-    observed: bool
-    narrative: Filled
-
-
-class LongNarrativeRecord(NarrativeRecord):
-    """A narrative of `meta_data_long.json`."""
-
-    long_narrative: Filled
-
-
-class QuestionRecord(Open):
-    """A question of any other file."""
-
-    question: Filled
-    answer: Filled
-    type: Filled
-
-
-S = TypeVar("S", bound=Open)
-Questions = Mapping[str, Mapping[str, Sequence[QuestionRecord]]]
+Questions = Mapping[str, Mapping[str, Sequence[Mapping[str, str]]]]
 """Questions by file and narrative."""
 NARRATIVES, LONG_NARRATIVES = "meta_data.json", "meta_data_long.json"
-COUNTS = {NARRATIVES: 596, LONG_NARRATIVES: 100}
-"""The numbers of narratives."""
 DIGESTS: Mapping[str, str] = {
     "meta_data.json": "db3a568059c665fcf924f67af00d77bcce8a6a587b034fa0476b954a66e259c8",
     "meta_data_long.json": "6008fed8ef8f195a20a239356425278d50a7e2a54cab6b4685730c2140f199d4",
@@ -147,11 +77,11 @@ SOURCE = CopySource(
         "CC BY-NC 4.0: share and adapt it with attribution, not commercially. Its authors ask not to paste questions "
         "into services that train on what they are sent."
     ),
-    checked=gettext_noop("Narratives and questions are counted, and the SHA-256 of all nine files is checked."),
+    checked=gettext_noop("The SHA-256 of all nine files is checked."),
     files=(
         CopyFile(NARRATIVES, gettext_noop("the 596 narratives")),
         CopyFile(LONG_NARRATIVES, gettext_noop("the long form of 100 of them")),
-        *(CopyFile(f"{name}.json", file.holds) for name, file in FILES.items()),
+        *(CopyFile(f"{name}.json", holds) for name, (_, holds) in FILES.items()),
         CopyFile("LICENSE", gettext_noop("the licence, at the top of the repository")),
     ),
 )
@@ -165,14 +95,17 @@ def load(folder: Path, *, narratives: str = ALL) -> Imported:
     the released ones. Raises BadImport."""
     if not folder.is_dir():
         raise BadImport(f"{folder} is not a folder; expected that of the files of OpenToM.")
-    raw = {name: bytes_of(folder / name, "the nine files and the LICENSE of OpenToM") for name in DIGESTS}
-    licence = licence_in(folder, "OpenToM")
-    records, long_texts = _narratives(raw)
-    questions = {name: _questions(name, raw[f"{name}.json"], records) for name in FILES}
-    digests = {name: digest_of(content) for name, content in raw.items()}
-    for name, digest in digests.items():
-        check_released(name, digest, DIGESTS[name])
-    stories = long_texts if narratives == LONG else {key: record.narrative for key, record in records.items()}
+    read = {
+        name: json.loads(released_bytes(folder / name, "the nine files and the LICENSE of OpenToM", digest))
+        for name, digest in DIGESTS.items()
+    }
+    licence, records = licence_in(folder, "OpenToM"), read[NARRATIVES]
+    questions = {name: read[f"{name}.json"] for name in FILES}
+    stories = (
+        {key: record["long_narrative"] for key, record in read[LONG_NARRATIVES].items()}
+        if narratives == LONG
+        else {key: record["narrative"] for key, record in records.items()}
+    )
     asked = _asked(questions, [key for key in records if key in stories], long=narratives == LONG)
     samples = [
         sample
@@ -181,111 +114,57 @@ def load(folder: Path, *, narratives: str = ALL) -> Imported:
         for sample in _samples(key, stories[key], record, questions, asked)
     ]
     title = f"OpenToM ({'100 long' if narratives == LONG else '596'} narratives)"
-    return Imported(title, samples, licence, digests)
+    return Imported(title, samples, licence, DIGESTS)
 
 
-def _object_of(name: str, raw: bytes) -> Json:
-    try:
-        value = json_of(raw)
-    except NotJson as error:
-        raise BadImport(error.message_for(name)) from error
-    if not isinstance(value, dict):
-        raise BadImport(f"{name}: it is {kind_of(value)}; expected an object with an entry for each narrative.")
-    return value
+def _kind(file: str, record: Mapping[str, str]) -> str:
+    return FILES[file][0] or (FULLNESS if "fullness" in record["question"] else ACCESSIBILITY)
 
 
-def _shaped(name: str, shape: type[S], value: Any, *place: str | int) -> S:
-    try:
-        return shape.of(value, start=place)
-    except Misfit as error:
-        raise BadImport(error.message_for(name)) from error
-
-
-def _narratives(raw: Mapping[str, bytes]) -> tuple[dict[str, NarrativeRecord], dict[str, str]]:
-    """Return the narratives by key, and the long texts of those that have one."""
-    short, long = (_object_of(name, raw[name]) for name in (NARRATIVES, LONG_NARRATIVES))
-    for name, entries in ((NARRATIVES, short), (LONG_NARRATIVES, long)):
-        if len(entries) != COUNTS[name]:
-            raise BadImport(f"{name}: the number of narratives is {len(entries)}; expected {COUNTS[name]}.")
-    if strangers := sorted(long.keys() - short.keys()):
-        raise BadImport(f"{LONG_NARRATIVES}: narrative {strangers[0]} is not in {NARRATIVES}.")
-    texts = {
-        key: _shaped(LONG_NARRATIVES, LongNarrativeRecord, value, key).long_narrative for key, value in long.items()
-    }
-    return {key: _shaped(NARRATIVES, NarrativeRecord, value, key) for key, value in short.items()}, texts
-
-
-def _questions(file: str, raw: bytes, narratives: Mapping[str, object]) -> dict[str, list[QuestionRecord]]:
-    """Return the questions of a file by narrative."""
-    name, described = f"{file}.json", FILES[file]
-    entries = _object_of(name, raw)
-    for key in [*narratives, *entries]:
-        if key not in entries or key not in narratives:
-            raise BadImport(f"{name}: narrative {key} is missing here or in {NARRATIVES}; expected the same in both.")
-    questions: dict[str, list[QuestionRecord]] = {}
-    for key in narratives:
-        if not isinstance(entries[key], list) or len(entries[key]) != described.questions:
-            size = len(entries[key]) if isinstance(entries[key], list) else kind_of(entries[key])
-            raise BadImport(f"{name}, {key}: the number of questions is {size}; expected {described.questions}.")
-        questions[key] = [_shaped(name, QuestionRecord, entry, key, at) for at, entry in enumerate(entries[key])]
-        for at, record in enumerate(questions[key]):
-            labels, place = LABELS.get(_kind(file, record)), f"{name}, {key}[{at}]"
-            if record.type != described.type:
-                raise BadImport(f"{place}.type: it is {record.type[:40]!r}; expected {described.type!r}.")
-            if labels and record.answer not in labels:
-                raise BadImport(f"{place}.answer: it is {record.answer[:40]!r}; expected one of {', '.join(labels)}.")
-    return questions
-
-
-def _kind(file: str, record: QuestionRecord) -> str:
-    return FILES[file].kind or (FULLNESS if "fullness" in record.question else ACCESSIBILITY)
-
-
-def _samples(
-    key: str, story: str, record: NarrativeRecord, questions: Questions, asked: Mapping[str, Json]
-) -> Iterator[Sample]:
+def _samples(key: str, story: str, record: Json, questions: Questions, asked: Mapping[str, Json]) -> Iterator[Sample]:
     """Yield the questions about a narrative. One on where a thing is exactly knows the yes-or-no question on the same
     view, which goes before it in one session."""
-    plot, coarse = record.plot_info, dict[tuple[str, tuple[str, ...]], Json]()
+    plot, coarse = record["plot_info"], dict[tuple[str, tuple[str, ...]], Json]()
     about = {
-        "object": plot.eoi,
-        "mover": plot.mover,
-        "observer": plot.observer,
-        "observed": record.observed,
-        "personality": record.personality,
+        "object": plot["eoi"],
+        "mover": plot["mover"],
+        "observer": plot["observer"],
+        "observed": record["observed"],
+        "personality": record["personality"],
     }
-    places = (plot.original_place, plot.move_to_place)
-    for file, described in FILES.items():
+    places = (plot["original_place"], plot["move_to_place"])
+    for file in FILES:
         for index, question in enumerate(questions[file][key]):
             name, kind = f"{key}/{file}/{index}", _kind(file, question)
             people = _people(question, kind, plot)
             content: Json = {
                 "story": story,
-                "question": question.question,
+                "question": question["question"],
                 "kind": kind,
                 "people": list(people),
-                "perspective": "narrator" if not people else "mover" if people[0] == plot.mover else "observer",
+                "perspective": "narrator" if not people else "mover" if people[0] == plot["mover"] else "observer",
             }
             if kind == COARSE:
-                coarse[described.type, people] = {"key": name, "question": question.question}
-            if kind == FINE and (first := coarse.get((described.type, people))):
+                coarse[question["type"], people] = {"key": name, "question": question["question"]}
+            if kind == FINE and (first := coarse.get((question["type"], people))):
                 content["first"] = first
-            label, batches = gold_label(kind, question.answer, places), asked.get(name, {})
-            gold = {"answer": question.answer, "label": label, "places": list(places), **about}
-            gold |= {"type": question.type, "batches": batches}
+            label, batches = gold_label(kind, question["answer"], places), asked.get(name, {})
+            gold = {"answer": question["answer"], "label": label, "places": list(places), **about}
+            gold |= {"type": question["type"], "batches": batches}
             split = SAMPLED if batches else REST
-            yield Sample(name, key, content, gold, category=genre_of(question.type, kind), split=split)
+            yield Sample(name, key, content, gold, category=genre_of(question["type"], kind), split=split)
 
 
-def _people(question: QuestionRecord, kind: str, plot: PlotRecord) -> tuple[str, ...]:
+def _people(question: Mapping[str, str], kind: str, plot: Mapping[str, str]) -> tuple[str, ...]:
     """Return through whose eyes a question looks: nobody's for the narrator's view, the observer's for an attitude."""
     if kind == ATTITUDE:
-        return (plot.observer,)
-    first = question.question.removeprefix("From ").partition("'s perspective")[0]
-    if first not in (plot.mover, plot.observer):
+        return (plot["observer"],)
+    first = question["question"].removeprefix("From ").partition("'s perspective")[0]
+    mover, observer = plot["mover"], plot["observer"]
+    if first not in (mover, observer):
         return ()
-    other = plot.observer if first == plot.mover else plot.mover
-    return (first, other) if question.type.endswith("-so") else (first,)
+    other = observer if first == mover else mover
+    return (first, other) if question["type"].endswith("-so") else (first,)
 
 
 SEED = 42
@@ -318,9 +197,7 @@ def _asked(questions: Questions, keys: Sequence[str], *, long: bool) -> Mapping[
     for part in PARTS:
         left_out = np.random.RandomState(SEED)
         for number, batch in enumerate((long_batches if long else batches)(keys), start=1):
-            for key, file in (
-                (key, file) for key in batch for file in FILES if FILES[file].kind in (part, ATTITUDE, "")
-            ):
+            for key, file in ((key, file) for key in batch for file in FILES if FILES[file][0] in (part, ATTITUDE, "")):
                 kinds = [_kind(file, record) for record in questions[file][key]]
                 fullness = [index for index, kind in enumerate(kinds) if kind == FULLNESS]
                 dropped = {*left_out.choice(fullness, _LEFT_OUT, replace=False).tolist()} if fullness else ()

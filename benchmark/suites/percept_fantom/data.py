@@ -3,7 +3,7 @@ read as literals and never evaluated."""
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,13 +13,9 @@ from benchmark.suites.copies import (
     CopyFile,
     CopySource,
     Imported,
-    bytes_of,
-    check_released,
-    digest_of,
     licence_beside,
-    list_in,
+    released_bytes,
     rows_of_csv,
-    text_of,
 )
 from benchmark.suites.fantom_questions.data import (
     ACCESSIBLE,
@@ -41,19 +37,12 @@ from benchmark.suites.fantom_questions.data import (
 )
 from benchmark.suites.fantom_questions.data import SOURCE as FANTOM
 from benchmark.suites.questions import Sample
-from core.incoming.text import NotJson, json_of
 from core.messages import gettext_noop
 from core.plain import Json
 
 FILE = "Percept-FANToM.csv"
-BESIDE = "Percept-FANToM-conv_with_perceivers.csv"
-"""A second copy of the annotation, a row a conversation; it need not be there."""
 DIGEST = "69ceaa7c1abc894ad8ef7a811d772f399393bf725e8dab7a4197465f74337691"
 """The SHA-256 of the released file, as 64 hexadecimal digits, line ends as they were released."""
-PARTS, UTTERANCES = 311, 7_129
-COLUMNS = ("part_id", "utterance", "utterance_symbol_removed", "perceivers")
-_BESIDE_COLUMNS = ("part_id", "conversation_with_perceivers")
-_PART = re.compile(r"\d+-\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,72 +57,13 @@ Parts = Mapping[str, tuple[Utterance, ...]]
 """The utterances of each part of a conversation, such as 3-0, in their order."""
 
 
-def read_annotation(folder: Path) -> tuple[Parts, dict[str, str]]:
-    """Return the parts of the annotation in a folder, and the SHA-256 of each file that was read, by name, and check
-    that it is the released one. Raises BadImport."""
-    raw = bytes_of(folder / FILE, "it beside the file of FANToM")
-    parts = _parts(text_of(raw, FILE))
-    for what, count, released in (
-        ("parts of conversations", len(parts), PARTS),
-        ("utterances", sum(map(len, parts.values())), UTTERANCES),
-    ):
-        if count != released:
-            raise BadImport(f"{FILE}: the number of {what} is {count:,}; expected {released:,}.")
-    digest = digest_of(raw)
-    check_released(FILE, digest, DIGEST)
-    return parts, {FILE: digest} | _beside(folder / BESIDE, parts)
-
-
-def _parts(text: str) -> Parts:
-    parts: dict[str, list[Utterance]] = {}
-    last = ""
-    for line, row in rows_of_csv(text, FILE, COLUMNS):
-        part, utterance = row["part_id"].strip(), row["utterance"]
-        if not _PART.fullmatch(part):
-            _refuse(line, "part_id", f"it is {part[:40]!r}", "conversation and part, such as 3-0")
-        if part != last and part in parts:
-            _refuse(
-                line, "part_id", f"part {part} goes on after another one", "the utterances of a part one after another"
-            )
-        if not all(utterance.partition(": ")[:2]):
-            _refuse(line, "utterance", f"it is {utterance[:40]!r}", "a speaker and a colon first")
-        parts.setdefault(part, []).append(Utterance(utterance, _names(line, row["perceivers"])))
-        last = part
-    return {part: tuple(utterances) for part, utterances in parts.items()}
-
-
-def _refuse(line: int, column: str, actual: str, expected: str) -> None:
-    raise BadImport(f"{FILE}, line {line}, {column}: {actual}; expected {expected}.")
-
-
-def _names(line: int, cell: str) -> tuple[str, ...]:
-    values = list_in(cell) or []
-    names = tuple(value for value in values if isinstance(value, str) and value.strip())
-    if not names or len(names) < len(values):
-        _refuse(line, "perceivers", f"it is {cell[:40]!r}", "a Python list of names")
-    return names
-
-
-def _beside(file: Path, parts: Parts) -> dict[str, str]:
-    """The digest of the second file, which says the same; nothing where it is not there."""
-    if not file.is_file():
-        return {}
-    raw = bytes_of(file, "a second copy of the annotation")
-    seen: set[str] = set()
-    for line, row in rows_of_csv(text_of(raw, file.name), file.name, _BESIDE_COLUMNS):
-        part = row["part_id"].strip()
-        try:
-            annotated = json_of(row["conversation_with_perceivers"].encode())
-        except NotJson as error:
-            raise BadImport(f"{file.name}, line {line}: {error.message_for('its conversation')}") from error
-        seen.add(part)
-        if annotated != [{utterance.text: list(utterance.perceivers)} for utterance in parts.get(part, ())]:
-            raise BadImport(
-                f"{file.name}, line {line}: part {part[:40]!r} differs from {FILE}; expected the same in both."
-            )
-    if len(seen) != len(parts):
-        raise BadImport(f"{file.name}: the number of parts of conversations is {len(seen)}; expected {len(parts)}.")
-    return {file.name: digest_of(raw)}
+def read_annotation(folder: Path) -> Parts:
+    """Return the parts of the annotation in a folder, and check that it is the released one. Raises BadImport."""
+    parts: dict[str, tuple[Utterance, ...]] = {}
+    for _, row in rows_of_csv(released_bytes(folder / FILE, "it beside the file of FANToM", DIGEST)):
+        utterance = Utterance(row["utterance"], tuple(ast.literal_eval(row["perceivers"])))
+        parts[row["part_id"]] = (*parts.get(row["part_id"], ()), utterance)
+    return parts
 
 
 SOURCE = CopySource(
@@ -145,12 +75,10 @@ SOURCE = CopySource(
         "commercially. FANToM’s data are for evaluation only."
     ),
     checked=gettext_noop(
-        "Parts, utterances and sets are counted, the SHA-256 of the annotation is checked, and FANToM’s file as that "
-        "benchmark has it."
+        "Sets are counted, the SHA-256 of the annotation is checked, and FANToM’s file as that benchmark has it."
     ),
     files=(
         CopyFile(FILE, gettext_noop("who hears each utterance")),
-        CopyFile(BESIDE, gettext_noop("the same once more, a row a conversation"), optional=True),
         CopyFile(ARCHIVE, gettext_noop("FANToM itself, from its own repository; or the JSON file inside it")),
         *(file for file in FANTOM.files if file.optional),
     ),
@@ -181,12 +109,14 @@ def load(folder: Path) -> Imported:
     file = file_of(folder)
     copy, licence = read_fantom(file), licence_beside(file, "FANToM")
     check_counts(copy.name, question_sets(copy.sets))
-    parts, digests = read_annotation(folder)
+    parts = read_annotation(folder)
     sets = annotated_sets(copy)
     _check_sets(copy.name, sets, parts)
     problems = [*without_licence(copy.name, licence), *_differing(copy, sets, parts), *oddities(copy, sets)]
     samples = list(samples_of(copy, parts))
-    return Imported("Percept-FANToM", samples, licence, {**copy.digests, **digests}, problems, unchecked=copy.unchecked)
+    return Imported(
+        "Percept-FANToM", samples, licence, {**copy.digests, FILE: DIGEST}, problems, unchecked=copy.unchecked
+    )
 
 
 def part_of(set_id: str) -> str:
@@ -254,4 +184,4 @@ def _differing(copy: Fantom, sets: Sets, parts: Parts) -> Iterator[Json]:
         if part not in reported and lines != [utterance.text.strip() for utterance in parts[part]]:
             reported.add(part)
             message = f"Set {set_id}: its conversation is not word by word the annotated one, which is asked about."
-            yield {"file": copy.name, "line": copy.lines.get(set_id, 0), "message": message}
+            yield {"file": copy.name, "line": 0, "message": message}

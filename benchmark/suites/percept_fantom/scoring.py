@@ -131,7 +131,7 @@ def score_answers(data: Path, answers: Path, *, perceivers: str = "") -> ParsedS
             raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
     if any("/" in name for name in texts):
         return _questions(copy, texts, answers, data)
-    parts, _ = read_annotation(Path(perceivers) if perceivers else file.parent)
+    parts = read_annotation(Path(perceivers) if perceivers else file.parent)
     return _perceptions(annotated_sets(copy), parts, texts, answers)
 
 

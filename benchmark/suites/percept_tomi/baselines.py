@@ -25,7 +25,7 @@ def _tracked_place(body: Body) -> str:
     """Return where the last scene that these people perceived put the thing, by the perceivers of the task where it has
     them."""
     task = body["task"]
-    scenes = track(task["sentences"], pass_over=True)  # an import takes no other sentences, a control adds some
+    scenes = track(task["sentences"])
     if "perceivers" in task:
         scenes = with_perceivers(scenes, task["perceivers"])
     return believed_place(scenes, task["thing"], *task["people"]) or "nowhere"
@@ -33,7 +33,7 @@ def _tracked_place(body: Body) -> str:
 
 def _tracked_perceivers(body: Body) -> str:
     sentences = body["task"]["sentences"]
-    return array_of(sentences, [scene.perceivers for scene in track(sentences, pass_over=True)])
+    return array_of(sentences, [scene.perceivers for scene in track(sentences)])
 
 
 _SAMPLE = {

@@ -45,7 +45,7 @@ def test_of_the_conversations_everybody_who_hears_is_renamed_and_nobody_else(sha
             part, part, {"conversation": "\n".join(one.text for one in spoken), "names": []},
             {"perceivers": [list(one.perceivers) for one in spoken]},
         )
-        for part, spoken in read_annotation(shared / "data" / "Percept-FANToM")[0].items()
+        for part, spoken in read_annotation(shared / "data" / "Percept-FANToM").items()
     ]  # fmt: skip
     heard, misspelled = 0, {}
     for sample, names in told(samples, "percept-fantom"):

@@ -22,7 +22,6 @@ from benchmark.services.plans import Plan, methods_of, plans_by_method
 from benchmark.suites.fantom_questions.data import CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.questions import Question, Sample
 from benchmark.suites.registry import suite_named
-from benchmark.suites.tombench import data as tombench
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.rule_server import answering
 from tests.benchmark.settled import make_endpoint, work_off
@@ -62,12 +61,11 @@ def _percept_fantom(patch: pytest.MonkeyPatch, folder: Path) -> Path:
 
 def _tombench(patch: pytest.MonkeyPatch, folder: Path) -> Path:
     ability = {"能力\nABILITY": "Belief: Identity false beliefs"}
-    patch.setattr(tombench, "FILES", {"First Task": (1, 1, 0), "Second Task": (1, 1, 0)})
     second = tombench_copy.record(**ability, STORY="Bo hides it.", 故事="他藏")
     for name, record in (("First Task", tombench_copy.record()), ("Second Task", second)):
         (folder / f"{name}.jsonl").write_bytes(json.dumps(record).encode() + b"\n")
     (folder / "LICENSE").write_text("Use it well.")
-    return folder
+    return tombench_copy.released(patch, folder)
 
 
 def _place_of_the_thing(question: Question) -> str | None:

@@ -93,9 +93,8 @@ def _raw(content: Any) -> bytes:
 
 
 def released(patch: pytest.MonkeyPatch, folder: Path, changed: Mapping[str, Any] | None = None) -> Path:
-    """Write the copy, whose counts and digests are then those of OpenToM, some of its files changed."""
+    """Write the copy, whose digests are then those of OpenToM, some of its files changed."""
     files = small()
-    patch.setattr(data, "COUNTS", {"meta_data.json": 10, "meta_data_long.json": 2})
     patch.setattr(data, "DIGESTS", {name: hashlib.sha256(_raw(content)).hexdigest() for name, content in files.items()})
     folder.mkdir(exist_ok=True)
     for name, content in {**files, **(changed or {})}.items():

@@ -47,50 +47,14 @@ def test_a_file_or_licence_that_is_missing_or_says_nothing(copy_of):
 def test_a_file_that_is_cut_or_in_which_one_word_differs(copy_of):
     cut = json.dumps(small()["attitude.json"], indent=1).encode()[:-20]
     other = changed("attitude.json", "00000003", 0, "question", to="What would be Kofi's attitude?")
-    for files, begins in (
-        ({"attitude.json": cut}, f"attitude.json, line {cut.count(10) + 1}, column "),
-        (other, "attitude.json is not the released file: its SHA-256 begins with "),
-    ):
+    for files in ({"attitude.json": cut}, other):
         told = refusal(copy_of(files))
-        assert told.startswith(begins) and "; expected " in told
+        assert told.startswith("attitude.json is not the released file: its SHA-256 begins with ")
+        assert "; expected " in told
     folder = copy_of()
     files, path = load(folder).files, folder / "attitude.json"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert load(folder).files == files, "line ends of Windows are the same copy"
-
-
-ACCESSIBLE = "expected one of more accessible, less accessible, equally accessible."
-
-
-def test_what_is_wrong_in_a_file_is_one_sentence_with_its_place(copy_of):
-    for path, value, told in (
-        (("attitude.json",), [], ": it is a list; expected an object with an entry for each narrative."),
-        (("attitude.json", "00000003", 0, "type"), "location-fo", ": it is 'location-fo'; expected 'attitude'."),
-        (("attitude.json", "00000004", 0, "question"), " ", ""),
-        (("attitude.json", "00000004", 0, "answer"), 3, ""),
-        (("attitude.json", "00000004"), {}, ": the number of questions is an object; expected 1."),
-        (("location_cg_so.json", "00000003", 1, "answer"), "Perhaps", ": it is 'Perhaps'; expected one of No, Yes."),
-        (("multihop_fo.json", "00000004", 5, "answer"), "less full", f": it is 'less full'; {ACCESSIBLE}"),
-        (("multihop_fo.json", "00000004"), [], ": the number of questions is 0; expected 6."),
-        (("meta_data.json", "00000001", "observed"), "yes", ""),
-        (("meta_data.json", "00000001", "plot_info", "eoi"), "", ""),
-        (("meta_data_long.json", "00000001", "long_narrative"), None, ""),
-    ):
-        name, *keys = path
-        inner = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys[1:])
-        place = ", ".join([name, *(f"{key}{inner}" for key in keys[:1])])
-        said = refusal(copy_of(changed(*path, to=value)))
-        assert said == f"{place}{told}" if told else said.startswith(f"{place}: ") and "; expected " in said, said
-    both = "narrative 99 is missing here or in meta_data.json; expected the same in both."
-    for files, told in (
-        (changed("attitude.json", "99", to=[]), f"attitude.json: {both}"),
-        (changed("meta_data.json", "99", to={}), "meta_data.json: the number of narratives is 11; expected 10."),
-        (
-            {"meta_data_long.json": {"00000001": {}, "99": {}}},
-            "meta_data_long.json: narrative 99 is not in meta_data.json.",
-        ),
-    ):
-        assert refusal(copy_of(files)) == told
 
 
 def test_samples_are_questions_of_narratives_and_of_long_ones(copy_of):

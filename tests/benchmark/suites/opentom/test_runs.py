@@ -184,7 +184,7 @@ def test_the_command_imports_long_narratives_and_runs_the_baselines(cast, copy_o
 def test_a_copy_that_is_not_the_released_one_is_refused_on_the_page(cast, alice, copy_of):
     folder = copy_of({"attitude.json": b"{"})
     told = written(post_copy(alice, cast, folder))
-    assert "attitude.json, line 1, column 2" in told and not Dataset.objects.exists()
+    assert "attitude.json is not the released file" in told and not Dataset.objects.exists()
     assert post_copy(Client(), cast, folder).status_code == 302  # to the log-in
 
 

@@ -22,7 +22,7 @@ PERCEIVERS = {
     "1-1": [ALL_OF_THE_GARDEN, ALL_OF_THE_GARDEN, WITHOUT_BEA, WITHOUT_BEA],
     "2-0": [["Tom", "Una", "Vic"]] * 3,
 }
-COLUMNS = ("", "Unnamed: 0", *data.COLUMNS)
+COLUMNS = ("", "Unnamed: 0", "part_id", "utterance", "utterance_symbol_removed", "perceivers")
 
 
 def rows() -> list[dict[str, Any]]:
@@ -43,15 +43,6 @@ def write(folder: Path, made: Iterable[dict[str, Any]] | None = None, *, records
     return folder
 
 
-def write_beside(folder: Path, made: Iterable[dict[str, Any]]) -> None:
-    """Write the second file of the annotation."""
-    parts: dict[str, list[dict[str, list[str]]]] = {}
-    for row in made:
-        parts.setdefault(row["part_id"], []).append({row["utterance"]: row["perceivers"]})
-    cells = [{"part_id": part, "conversation_with_perceivers": json.dumps(told)} for part, told in parts.items()]
-    _csv(folder / data.BESIDE, ("", "part_id", "conversation_with_perceivers"), cells)
-
-
 def _csv(path: Path, columns: tuple[str, ...], made: Iterable[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, extrasaction="ignore")
@@ -63,8 +54,6 @@ def released(patch: pytest.MonkeyPatch, folder: Path) -> Path:
     """Take the copy of a folder for the released one, and return the folder."""
     patch.setattr(questions, "COUNTS", fantom.COUNTS)
     patch.setattr(data, "COUNTS", dict(zip(data.COUNTS, (3, 2, 2), strict=True)))
-    patch.setattr(data, "PARTS", 3)
-    patch.setattr(data, "UTTERANCES", 11)
     raw = (folder / data.FILE).read_bytes().replace(b"\r\n", b"\n")
     patch.setattr(data, "DIGEST", hashlib.sha256(raw).hexdigest())
     return folder

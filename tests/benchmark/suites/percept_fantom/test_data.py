@@ -23,10 +23,9 @@ def changed(at: int, **cells: object) -> list[dict]:
 
 def test_a_copy_is_read(tmp_path, monkeypatch):
     own.released(monkeypatch, own.write(tmp_path))
-    own.write_beside(tmp_path, own.rows())
     copy = load(tmp_path)
     assert (copy.title, copy.licence, copy.problems) == ("Percept-FANToM", "For evaluation only.", [])
-    assert [*copy.files] == ["fantom_v1.json", data.FILE, data.BESIDE]
+    assert [*copy.files] == ["fantom_v1.json", data.FILE]
     assert load(tmp_path / "fantom_v1.json") == copy
     samples = {sample.key: sample for sample in copy.samples}
     # no facts and no beliefs in free words: 4 choices, 6 lists, 18 yes or no questions
@@ -44,37 +43,13 @@ def test_a_file_that_cannot_be_is_refused(tmp_path, monkeypatch):
             load(tmp_path)
 
     own.released(monkeypatch, own.write(tmp_path))
-    rows, parts = own.rows(), "the number of parts of conversations is 2; expected 3"
     for made, told in (
-        ({"made": changed(1, part_id="3")}, "line 3, part_id: it is '3'; expected conversation and part"),
-        ({"made": changed(1, utterance="hi")}, "line 3, utterance: it is 'hi'; expected a speaker and a colon first"),
-        (
-            {"made": changed(1, perceivers="[n for n in 'ab']")},
-            "line 3, perceivers: .*; expected a Python list of names",
-        ),
-        ({"columns": own.COLUMNS[:-1]}, "line 1: there is no column perceivers"),
-        ({"made": rows[:-1]}, "the number of utterances is 10; expected 11"),
-        ({"made": rows[:-3]}, parts),
-        ({"made": [rows[0], rows[4], *rows[1:]]}, "line 4, part_id: part 1-0 goes on after another one"),
         ({"made": changed(0, perceivers=["Bo"])}, "is not the released file: its SHA-256"),
         ({"records": fantom.records()[:2]}, "fantom_v1.json: the number of sets is 2; expected 3"),
     ):
         own.write(tmp_path, **made)
         refused(told)
     own.write(tmp_path)
-    for beside, told in (
-        (changed(0, perceivers=["Bo"]), ", line 2: part '1-0' differs from Percept-FANToM.csv"),
-        (rows[:8], f": {parts}"),
-    ):
-        own.write_beside(tmp_path, beside)
-        refused(f"conv_with_perceivers.csv{told}")
-    (tmp_path / data.BESIDE).unlink()
-    for raw, told in (
-        (b"part_id\n\xff", "byte 8 is not UTF-8"),
-        (b'part_id,utterance,utterance_symbol_removed,perceivers\n"1-0', "the quote before '1-0' is never closed"),
-    ):
-        (tmp_path / data.FILE).write_bytes(raw)
-        refused(f"Percept-FANToM.csv, line 2: {told}")
     (tmp_path / data.FILE).unlink()
     refused(r"Percept-FANToM.csv is missing in .*; expected it beside the file of FANToM")
     own.write(tmp_path)
@@ -92,7 +67,7 @@ def test_another_wording_of_a_conversation_is_said(tmp_path, monkeypatch):
     records[2]["short_context"] = records[2]["short_context"].replace("late", "early")
     [problem] = load(own.write(tmp_path, rows, records=records)).problems
     told = "Set 2-0-0: its conversation is not word by word the annotated one, which is asked about."
-    assert (problem["line"], problem["message"]) == (1, told)
+    assert (problem["line"], problem["message"]) == (0, told)
 
 
 def _as_raw(shared, key: dict[int, int]) -> list[dict]:
@@ -125,9 +100,8 @@ def test_the_real_files_have_what_the_specification_counts(shared, tmp_path):
     key = json.loads((shared / "vectors" / "fantom" / "choice_key_flattened_fantom.json").read_text())
     records = _as_raw(shared, {number: right for number, _, _, right in key["rows"]})
     (tmp_path / "fantom_v1.json").write_text(json.dumps(records))
-    for name in (data.FILE, data.BESIDE):
-        (tmp_path / name).symlink_to(shared / "data" / "Percept-FANToM" / name)
-    copy = load(tmp_path)  # 870 sets, 368 parts, 1,540 beliefs; 311 parts and 7,129 utterances
+    (tmp_path / data.FILE).symlink_to(shared / "data" / "Percept-FANToM" / data.FILE)
+    copy = load(tmp_path)  # 870 sets, 368 parts, 1,540 beliefs
     sets = {sample.group for sample in copy.samples}
     assert len(sets) == COUNTS["sets"] == 739 and len({one.rpartition("-")[0] for one in sets}) == 311
     choices = [sample for sample in copy.samples if sample.category == "Belief, choice"]

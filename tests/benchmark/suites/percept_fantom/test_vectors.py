@@ -39,7 +39,7 @@ def annotation(shared):
 
 @pytest.fixture(scope="module")
 def samples(mini, annotation):
-    return {sample.key: sample for sample in samples_of(read_fantom(mini), annotation[0])}
+    return {sample.key: sample for sample in samples_of(read_fantom(mini), annotation)}
 
 
 def scored(mini, tmp_path, answers):

@@ -12,6 +12,7 @@ import pytest
 from benchmark.suites.percept_tomi import data
 
 PEOPLE = ("Ines", "Bo", "Nour", "Teo")
+COLUMNS = ("index", "qTypeRaw", "qType", "story", "question", "char1", "char2", "perceivers", "cands", "answer")
 PLACES = (("oven", "jar"), ("crate", "glove box"))
 
 
@@ -41,14 +42,12 @@ def _row(raw_type: str, number: int, at: int) -> dict[str, Any]:
         "char1": other,
         "char2": mover if second else "",
         "perceivers": [names for _, names in lines],
-        "story_with_perceivers": [{line: names} for line, names in lines],
-        "persp_ctx": "",
         "cands": [first, last, "kitchen"],
         "answer": last if seen else first,
     }
 
 
-def write(folder: Path, made: list[dict[str, Any]] | None = None, columns: tuple[str, ...] = data.COLUMNS) -> Path:
+def write(folder: Path, made: list[dict[str, Any]] | None = None, columns: tuple[str, ...] = COLUMNS) -> Path:
     """Write a copy into a folder and return the folder."""
     with (folder / data.FILE).open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, extrasaction="ignore")
@@ -59,6 +58,5 @@ def write(folder: Path, made: list[dict[str, Any]] | None = None, columns: tuple
 
 def released(patch: pytest.MonkeyPatch, folder: Path) -> Path:
     """Take the copy of a folder for the released one, and return the folder."""
-    patch.setattr(data, "ROWS_OF_EACH", 2)
     patch.setattr(data, "DIGEST", hashlib.sha256((folder / data.FILE).read_bytes().replace(b"\r\n", b"\n")).hexdigest())
     return folder

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.suites.copies import BadImport
-from benchmark.suites.tombench.data import FILES, clean_option, load, options_of, samples_of, seeded_order, show
+from benchmark.suites.tombench.data import clean_option, load, options_of, seeded_order, show
 from tests.benchmark.suites.tombench.conftest import record
 
 NAN = float("nan")
 TWO = {"选项C": NAN, "选项D": NAN, "OPTION-C": NAN, "OPTION-D": NAN}
 
 
-def refusal(folder, read=load):
+def refusal(folder):
     with pytest.raises(BadImport) as caught:
-        read(folder)
+        load(folder)
     return str(caught.value)
 
 
@@ -73,58 +73,7 @@ def test_files_that_are_missing_or_cannot_be_read(small):
     assert refusal(folder) == f"Third Task.jsonl in {folder} is not a file of ToMBench."
 
 
-ITEM = "expected an object with 能力 ABILITY, 答案 ANSWER."
-ENGLISH = "expected an object with STORY, QUESTION, OPTION-A, OPTION-B, OPTION-C, OPTION-D."
-NO_TEXT = "expected a text that is not empty."
-ALONE = "is missing; expected both or neither."
-
-
-def without(field):
-    return {name: text for name, text in record().items() if name != field}
-
-
-def test_a_count_or_a_line_that_is_wrong(small):
-    for lines, sentence in (
-        ([record()], "the number of items is 1; expected 2."),
-        ([record()] * 3, "the number of items is 3; expected 2."),
-        ([], "the number of items is 0; expected 2."),
-        ([record(), record(STORY="Another.", **TWO)], "the number of distinct English stories is 2; expected 1."),
-        ([record(), record()], "the number of items with two options is 0; expected 1."),
-    ):
-        assert refusal(small(*lines)) == f"Second Task.jsonl: {sentence}"
-    not_json = "it is not JSON ({}); expected one JSON value."
-    for line, sentence in (
-        (b'{"STORY": "cut off', f"column 11: {not_json.format('Unterminated string starting at')}"),
-        (b"", f"column 1: {not_json.format('Expecting value')}"),
-        (b'{"STORY": "\xff"}', "Byte 11 is not UTF-8; expected JSON in UTF-8."),
-        (b"[]", f"it is a list; {ITEM}"),
-        (b"NaN", f"it is nan; {ITEM}"),
-        (b"[" * 100_000, "The JSON is nested too deeply; expected at most 50 levels."),
-        (b'{"n": ' + b"9" * 5000 + b"}", "It holds a number of too many digits; expected one JSON value."),
-        (b'{"STORY": "a", "STORY": "b"}', "The field 'STORY' occurs twice in one object; expected it once."),
-        (b'{"STORY": Infinity}', "It holds Infinity; expected a JSON value."),
-        (without("STORY"), f"the field STORY is missing; {ENGLISH}"),
-        (without("问题"), "the field 问题 is missing; expected an object with 故事, 问题, 选项A, 选项B, 选项C, 选项D."),
-        (without("OPTION-D"), f"the field OPTION-D is missing; {ENGLISH}"),
-        (without("能力\nABILITY"), f"the field 能力 ABILITY is missing; {ITEM}"),
-        (record(STORY=NAN), f"STORY: it is nan; {NO_TEXT}"),
-        (record(QUESTION="  "), f"QUESTION: it is '  '; {NO_TEXT}"),
-        (record(**{"OPTION-B": 3}), f"OPTION-B: it is 3; {NO_TEXT}"),
-        (record(**{"选项B": "B. "}), "选项B holds a letter without a text."),
-        (record(**{"选项B": NAN}), "选项B is missing; expected 4 options."),
-        (record(**TWO | {"OPTION-A": NAN}), "OPTION-A is missing; expected 2 options."),
-        (record(**{"OPTION-C": NAN, "OPTION-D": NAN}), "OPTION-C is missing; expected 4 options."),
-        (record(**{"选项D": NAN}), f"only one of 选项C and 选项D {ALONE}"),
-        (record(**TWO | {"OPTION-D": "Vase"}), f"only one of OPTION-C and OPTION-D {ALONE}"),
-        (record(**{"答案\nANSWER": "E"}), "the answer is 'E'; expected a letter from A to D."),
-        (record(**{"答案\nANSWER": "AB"}), "the answer is 'AB'; expected a letter from A to D."),
-        (record(**TWO | {"答案\nANSWER": "C"}), "the answer is 'C'; expected a letter from A to B."),
-    ):
-        told = refusal(small(record(), line))
-        assert told.removeprefix("Second Task.jsonl, line 2").lstrip(",: ") == sentence
-
-
-def test_a_changed_copy_is_refused_with_file_and_line(shared, tmp_path):
+def test_a_changed_copy_is_refused(shared, tmp_path):
     """One letter of gold in one line; how lines end is no change."""
     folder = shutil.copytree(shared / "data" / "ToMBench", tmp_path / "ToMBench")
     folder.chmod(0o755)
@@ -135,22 +84,14 @@ def test_a_changed_copy_is_refused_with_file_and_line(shared, tmp_path):
     at = next(at for at, line in enumerate(lines) if b'ANSWER": "A"' in line)
     lines[at] = lines[at].replace(b'ANSWER": "A"', b'ANSWER": "B"')
     path.write_bytes(b"\n".join(lines))
-    changed = "it is not as released; the SHA-256 of the file begins"
-    assert refusal(folder).startswith(f"Hinting Task Test.jsonl, line {at + 1}: {changed}")
+    assert refusal(folder).startswith("Hinting Task Test.jsonl is not the released file: its SHA-256 begins with ")
     path.write_bytes(b"\xef\xbb\xbf" + whole.replace(b"\n", b"\r\n"))
     assert len(load(folder).samples) == 2 * 2860
-    # a changed story is one more of them: its count alone would not say where
-    lines = (shared / "data" / "ToMBench" / "Ambiguous Story Task.jsonl").read_bytes().splitlines()
-    lines[6] = lines[6].replace(b'"STORY": "', b'"STORY": "x', 1)
-    said = refusal("Ambiguous Story Task", lambda name: list(samples_of(name, b"\n".join(lines))))
-    counted, line = said.split(". Ambiguous Story Task.jsonl, ")
-    assert counted == "Ambiguous Story Task.jsonl: the number of distinct English stories is 102; expected 101"
-    assert line.startswith(f"line 7: {changed} with ")
 
 
 def test_the_whole_of_tombench(tombench):
     samples = tombench.samples
-    assert len(samples) == 2 * 2860 == 2 * sum(items for items, _, _ in FILES.values())
+    assert len(samples) == 2 * 2860
     assert len({sample.key for sample in samples}) == len(samples)
     assert len({sample.cluster for sample in samples}) == 1383 and tombench.licence.startswith("MIT License")
     assert Counter(len(sample.content["options"]) for sample in samples) == {4: 2 * 2376, 2: 2 * 484}
