@@ -17,10 +17,14 @@ from benchmark.controls.contract import Control
 from benchmark.domain.parameters import SEED
 from benchmark.forms.settings import methods_field, setting_field, swept_field
 from benchmark.models import Dataset, DatasetSample, Run
-from benchmark.services.launches import ExtendIn, Launch, judging_plans, planned
+from benchmark.services.launches import judging_plans, planned
 from benchmark.services.plans import (
+    MOST_REPETITIONS,
+    MOST_SEED,
+    MOST_STORIES,
     MOST_TEMPERATURE,
     MOST_TITLE,
+    MOST_TOKENS,
     Plan,
     RunRefused,
     methods_of,
@@ -33,7 +37,6 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites_of
 from benchmark.suites.settings import Setting
 from core.catalogues.sentences import translated
-from core.incoming.shapes import Shape
 from core.messages import Sentence, gettext_noop, listed, word
 from core.page_fields import PageForm
 from judge.domain import lexical
@@ -60,27 +63,8 @@ def as_posted(form: forms.Form, given: Mapping[str, Any]) -> QueryDict:
     return data
 
 
-class WholeField(forms.IntegerField):
-    """A whole number with the bounds and the sentence of a shape."""
-
-    def __init__(self, shape: type[Shape], name: str, **options: Any) -> None:
-        self.shape, self.name = shape, name
-        super().__init__(**options)
-
-    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
-        least, most = self.shape.bounds(self.name)
-        return super().widget_attrs(widget) | {"min": least, "max": most}
-
-    def to_python(self, value: Any) -> Any:
-        try:
-            return super().to_python(value)
-        except forms.ValidationError:
-            return value  # the shape says what is wrong with it
-
-    def validate(self, value: Any) -> None:
-        super().validate(value)
-        if value not in self.empty_values and (sentence := self.shape.wrong_with(self.name, value)):
-            raise forms.ValidationError(sentence, code="invalid")
+def limit_field() -> forms.IntegerField:
+    return forms.IntegerField(required=False, min_value=0, max_value=MOST_STORIES, label=gettext_noop("Only the first"))
 
 
 def models_field(label: str = MORE_JUDGES, **options: Any) -> Any:
@@ -210,7 +194,7 @@ class SampleFields(RefusableForm):
     suite: Suite
     dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="version", empty_label=None)
     split, category = part_field(), part_field()
-    limit = WholeField(Launch, "limit", required=False, label=gettext_noop("Only the first"))
+    limit = limit_field()
 
     def set_samples(self, project: Project) -> None:
         """Offer the versions of the suite, and the splits and categories of the project or of imported samples."""
@@ -250,11 +234,11 @@ class LaunchForm(JudgingFields, ControlFields, SampleFields):
     steps = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple, error_messages={"required": gettext_noop("Tick at least one step.")}
     )
-    max_tokens = WholeField(Launch, "max_tokens", label=gettext_noop("Longest answer in tokens"))
-    seed = WholeField(Launch, "seed", initial=SEED)
-    repetitions = WholeField(
-        Launch,
-        "repetitions",
+    max_tokens = forms.IntegerField(min_value=1, max_value=MOST_TOKENS, label=gettext_noop("Longest answer in tokens"))
+    seed = forms.IntegerField(min_value=0, max_value=MOST_SEED, initial=SEED)
+    repetitions = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_REPETITIONS,
         label=gettext_noop("Times everything is asked"),
         help_text=gettext_noop("Each is a call of its own."),
     )
@@ -401,7 +385,7 @@ class ExtendForm(RefusableForm):
     endpoints = models_field(gettext_noop("More models"), required=False)
     more = forms.BooleanField(required=False)
     split, category = part_field(), part_field()
-    limit = WholeField(ExtendIn, "limit", required=False, label=gettext_noop("Only the first"))
+    limit = limit_field()
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, run: Run) -> None:
         super().__init__(data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -23,9 +23,13 @@ from workers.services.progress import RECENT, Shortfall, shortfall_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepCounts:
-    """Items by what became of them, `held_back` those that wait for a person, `made` those that were asked for here and
-    `recent` those that ended lately, with what they cost in US dollars, without `unpriced` calls."""
+class StepProgress:
+    """Items of one model at one step, or of a whole run, by what became of them.
+
+    `held_back` are those that wait for a person, `made` those that were asked for here and `recent` those that ended
+    lately. `waiting` includes judgements that are still to come, and `held_back`; `reused` are answers that the ledger
+    had; `rate` is in answers a minute; `seconds_left` is None where nothing can be said.
+    """
 
     total: int = 0
     done: int = 0
@@ -38,45 +42,15 @@ class StepCounts:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: Decimal | int = 0
+    """In US dollars, without `unpriced` calls."""
     unpriced: int = 0
     recent: int = 0
-
-    @classmethod
-    def of_all(cls, rows: Sequence[StepCounts]) -> StepCounts:
-        """Return their sums."""
-        return cls(**{count.name: sum(getattr(row, count.name) for row in rows) for count in _COUNTS})
-
-
-_COUNTS = fields(StepCounts)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepProgress(StepCounts):
-    """Progress of one model at one step, or of a whole run, in items. `waiting` includes judgements that are still to
-    come, and `held_back`; `reused` are answers that the ledger had; `rate` in answers a minute; `seconds_left` is None
-    where nothing can be said."""
-
     name: str = ""
     step: str = ""
     entrant: int = 0
     span: float = 30.0
     running: bool = False
     suite: str = ""
-
-    @classmethod
-    def of(
-        cls,
-        counts: StepCounts,
-        *,
-        span: float,
-        running: bool,
-        name: str = "",
-        step: str = "",
-        entrant: int = 0,
-        suite: str = "",
-    ) -> StepProgress:
-        counted = {count.name: getattr(counts, count.name) for count in _COUNTS}
-        return cls(span=span, running=running, name=name, step=step, entrant=entrant, suite=suite, **counted)
 
     @property
     def money(self) -> Money:
@@ -117,26 +91,23 @@ def step_progress(run: Run, *, now: datetime) -> list[StepProgress]:
     for entrant in Entrant.objects.filter(run=run).order_by("position"):
         rows = {step: counts_by_cell[entrant.pk, step] for step in order if (entrant.pk, step) in counts_by_cell}
         for step, count in _to_come(run, rows).items():
-            before = rows.get(step, StepCounts())
+            before = rows.get(step, StepProgress())
             rows[step] = replace(before, total=before.total + count)
+        about: dict[str, Any] = {"name": entrant.name, "entrant": entrant.pk, "suite": run.suite}
         rows_of_run += [
-            StepProgress.of(
-                counts, span=span, running=running, name=entrant.name, step=step, entrant=entrant.pk, suite=run.suite
-            )
-            for step in order
-            if (counts := rows.get(step))
+            replace(rows[step], step=step, span=span, running=running, **about) for step in order if step in rows
         ]
     return rows_of_run
 
 
-def _counted(run: Run, now: datetime) -> dict[tuple[int, str], StepCounts]:
+def _counted(run: Run, now: datetime) -> dict[tuple[int, str], StepProgress]:
     """Return the counts by entrant and step."""
 
     def count(condition: Q) -> Count:
         return Count("pk", filter=condition)
 
     was_sent = Q(item__made=True)
-    rows = (
+    rows: Any = (
         RunItem.objects.filter(entrant__run=run)
         .order_by()
         .values("entrant", "step")
@@ -156,15 +127,15 @@ def _counted(run: Run, now: datetime) -> dict[tuple[int, str], StepCounts]:
             output_tokens=Sum("call__output_tokens", filter=was_sent),
         )
     )
-    return {(row["entrant"], row["step"]): _counts_of(row) for row in rows}
+    counts_by_cell = {}
+    for row in rows:
+        cell = row.pop("entrant"), row.pop("step")
+        counts: dict[str, Any] = {name: count or 0 for name, count in row.items()}
+        counts_by_cell[cell] = StepProgress(**counts)
+    return counts_by_cell
 
 
-def _counts_of(row: Mapping[str, Any]) -> StepCounts:
-    """Return what a row of the query counts; a sum of nothing is None."""
-    return StepCounts(**{count.name: row[count.name] or 0 for count in _COUNTS})
-
-
-def _to_come(run: Run, rows: Mapping[str, StepCounts]) -> dict[str, int]:
+def _to_come(run: Run, rows: Mapping[str, StepProgress]) -> dict[str, int]:
     """Return, by step, how many questions have no item yet because the answer that they need is still to come."""
     expected_by_step: dict[str, int] = {}
     if run.source_id or run.job.has_ended:
@@ -172,7 +143,7 @@ def _to_come(run: Run, rows: Mapping[str, StepCounts]) -> dict[str, int]:
     for step, before in _awaiting(run):
         if needed := rows.get(before):
             expected = needed.total + expected_by_step.get(before, 0) - needed.failed - needed.cancelled
-            if more := expected - rows.get(step, StepCounts()).total:
+            if more := expected - rows.get(step, StepProgress()).total:
                 expected_by_step[step] = max(0, more)
     return expected_by_step
 
@@ -222,9 +193,16 @@ def schema_breakers(run: Run) -> list[SchemaBreaker]:
     return [breaker for breaker in breakers.values() if breaker.broken]
 
 
+_COUNTS = (
+    "total", "done", "unreadable", "failed", "cancelled", "in_flight", "held_back", "made", "input_tokens",
+    "output_tokens", "cost", "unpriced", "recent",
+)  # fmt: skip
+
+
 def total_of(rows: Sequence[StepProgress]) -> StepProgress:
     span = rows[0].span if rows else 30.0
-    return StepProgress.of(StepCounts.of_all(rows), span=span, running=any(row.running for row in rows))
+    counts = {name: sum(getattr(row, name) for row in rows) for name in _COUNTS}
+    return StepProgress(span=span, running=any(row.running for row in rows), **counts)
 
 
 def shortfall_of_run(run: Run, rows: Sequence[StepProgress] | None = None) -> Shortfall:
@@ -246,7 +224,7 @@ def to_come_of(runs: Sequence[Run]) -> dict[int, int]:
     moving = [run for run in runs if not run.job.has_ended and _awaiting(run) and not run.source_id]
     lost = Q(item__state__in=WITHOUT_ANSWER)
     counted = RunItem.objects.filter(entrant__run__in=moving).order_by().values_list("entrant__run", "step")
-    counts_by_run: dict[int, dict[str, StepCounts]] = {}
+    counts_by_run: dict[int, dict[str, StepProgress]] = {}
     for run, step, total, failed in counted.annotate(asked=Count("pk"), without=Count("pk", filter=lost)):
-        counts_by_run.setdefault(run, {})[step] = StepCounts(total=total, failed=failed)
+        counts_by_run.setdefault(run, {})[step] = StepProgress(total=total, failed=failed)
     return {run.pk: sum(_to_come(run, counts_by_run.get(run.pk, {})).values()) for run in moving}

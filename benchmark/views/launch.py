@@ -114,18 +114,12 @@ def endpoint_choices(form: PageForm, suite: Suite) -> list[dict[str, Any]]:
 
 
 def able_text(able: Sequence[str], unable: Sequence[str]) -> str:
-    """Say in one short line which of all steps a model can be asked for: what it cannot where that is less."""
+    """Say in one short line which of all steps a model can be asked for."""
     if not unable:
         return gettext_noop("every step")
     if not able:
         return gettext_noop("no step")
-    if len(able) == 1:
-        return Sentence("only {able}", able=able[0].lower())
-    return (
-        Sentence("not {unable}", unable=unable[0].lower())
-        if len(unable) == 1
-        else Sentence("{able} of {total} steps", able=len(able), total=len(able) + len(unable))
-    )
+    return Sentence("only {able}", able=listed(able).lower())
 
 
 MOST_READ_AT_ONCE = 20_000

@@ -4,7 +4,7 @@ expects."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
-from core.incoming.misfit import Misfit, Path, Wrong, kind_of, misfit_of, refusal
+from core.incoming.misfit import Path, Wrong, kind_of, misfit_of, refusal
 from core.messages import Sentence, gettext_noop
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
@@ -47,22 +47,6 @@ class Shape(BaseModel):
             raise misfit_of(error, cls, start, quoted=quoted) from None
 
     @classmethod
-    def wrong_with(cls, field: str, value: Any) -> str:
-        """Return the sentence on a value of one field, empty where it fits; other fields are not looked at."""
-        try:
-            cls.of({field: value})
-        except Misfit as error:
-            return next((wrong.sentence for wrong in error.wrong if wrong.field == field), "")
-        return ""
-
-    @classmethod
-    def bounds(cls, field: str) -> tuple[int, int]:
-        """Return the least and the most that a field marked with `Within` can be."""
-        described = cls.model_fields[field]
-        marks = [*described.metadata, *_marks(described.annotation)]  # those of one of several types stand within it
-        return next((mark.least, mark.most) for mark in marks if isinstance(mark, Within))
-
-    @classmethod
     def described(cls) -> dict[str, Any]:
         """Return the shape as JSON Schema, of which OpenAPI 3.1 is made, with the shapes that it names inside it."""
         described = cls.model_json_schema(schema_generator=_Untitled)
@@ -78,12 +62,6 @@ class Shape(BaseModel):
             return {name: put(value) for name, value in part.items()}
 
         return {name: put(text) for name, text in described.items() if name != "title"}
-
-
-def _marks(annotation: Any) -> Iterator[Any]:
-    yield from getattr(annotation, "__metadata__", ())
-    for part in get_args(annotation):
-        yield from _marks(part)
 
 
 class NothingIn(Shape):

@@ -26,8 +26,8 @@ class Command(JsonCommand):
     help = (
         "Keeps answers that were made elsewhere as a run beside the others: the file of score_outputs, samples of "
         "lm-evaluation-harness (.jsonl) or a log of inspect_ai (.eval, .json). Answers are matched to samples by id, "
-        "by story and question, or by exactly what was asked; what does not match, is double or is missing is listed. "
-        "The run has the samples that the files answer."
+        "or by story and question; what does not match, is double or is missing is listed. The run has the samples "
+        "that the files answer."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -15,14 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
 from benchmark.suites.answers import BadAnswers, read_answers
 from core.digests import json_digest, text_digest
 from core.incoming.damage import damage_as, fault_of, oversize
 from core.incoming.json_lines import BadLine, object_of_line
 from core.incoming.misfit import Misfit
-from core.incoming.shapes import Expected, Open, Shape
+from core.incoming.shapes import Expected, Open
 from core.incoming.text import NotJson, json_of, unwritable
 from core.messages import Refusal, Sentence, gettext_noop, labelled
 
@@ -187,16 +187,6 @@ def _json_of(path: Path, name: str) -> Any:
         raise BadFile(error.message_for(name)) from error
 
 
-def _texts_by_step(value: Any) -> Any:
-    return {"": value} if isinstance(value, str) else value
-
-
-class AnswerIn(Shape):
-    """The answer under an id: a text, or one by step."""
-
-    texts: Annotated[dict[str, str], BeforeValidator(_texts_by_step)]
-
-
 def _read_answers(path: Path, name: str) -> Made:
     records = []
     try:
@@ -205,12 +195,11 @@ def _read_answers(path: Path, name: str) -> Made:
         raise BadFile(str(error).replace(str(path), name)) from error
     for key, value in answers.items():
         quoted = f"{key!r:.80}"
-        try:
-            texts = AnswerIn.of({"texts": value}).texts
-        except Misfit as error:
+        texts = value if isinstance(value, dict) else {"": value}
+        if not all(isinstance(text, str) for text in texts.values()):
             raise BadFile(
                 "{name}, answer {key}: it is not a text; expected what the model said.", name=name, key=quoted
-            ) from error
+            )
         records += [
             Record(Sentence("answer {key}", key=quoted), [key], text, step=step) for step, text in texts.items()
         ]
@@ -243,36 +232,6 @@ class SampleIn(Open):
     resps: Annotated[list[str], BeforeValidator(_generated)]
     filter: str | None = None
     """A task with several filters writes each document, with the same answers, once for each filter."""
-
-
-def _of(kind: type, otherwise: Any) -> BeforeValidator:
-    """Take a value of another kind for a missing one: results are described as far as they can be read."""
-    return BeforeValidator(lambda value: value if isinstance(value, kind) else otherwise)
-
-
-Object = Annotated[dict[str, Any], _of(dict, {})]
-
-
-class ConfigIn(Open):
-    """The way in which a model was asked."""
-
-    model_args: Any = None
-    gen_kwargs: Any = None
-    random_seed: Any = None
-
-
-class ResultsIn(Open):
-    """A file of results of lm-evaluation-harness, which names the model and has no answers."""
-
-    results: dict[str, Any]
-    model_name: Annotated[str, _of(str, "")] = ""
-    lm_eval_version: Any = None
-    config: Annotated[ConfigIn, _of(dict, {})] = ConfigIn()
-    configs: Object = Field(default_factory=dict)
-    shots: Object = Field(default_factory=dict, alias="n-shot")
-    date: Any = None
-    model_source: Any = None
-    system_instruction: Any = None
 
 
 def _read_lm_eval(path: Path, name: str) -> Made:
@@ -379,23 +338,29 @@ def _read_lm_eval_results(path: Path, name: str) -> Made:
     value = _json_of(path, name)
     if not _is_results(value):
         raise BadFile("{name} is not a file of results of {tool}.", name=name, tool=HARNESS)
-    results = ResultsIn.of(value)
-    config, configs, date = results.config, results.configs, results.date
+    config, configs, shots = (_fields(value.get(name)) for name in ("config", "configs", "n-shot"))
+    date, seed = value.get("date"), config.get("random_seed")
     at = datetime.fromtimestamp(date, UTC).isoformat("T", "seconds") if isinstance(date, int | float) else ""
-    tasks = (task.get("generation_kwargs") for task in configs.values() if isinstance(task, dict))
-    generation = _settings_text(config.gen_kwargs) or ", ".join(filter(None, dict.fromkeys(map(_settings_text, tasks))))
+    tasks = (_fields(task).get("generation_kwargs") for task in configs.values())
+    asked = _settings_text(config.get("gen_kwargs"))
     facts = {
         "task": ", ".join(configs),
         "time": at,
-        gettext_noop("asked by"): str(results.model_source or ""),
-        gettext_noop("model arguments"): _settings_text(config.model_args),
-        "generation": generation,
-        gettext_noop("examples shown"): ", ".join(dict.fromkeys(map(str, results.shots.values()))),
-        "seed": "" if config.random_seed is None else str(config.random_seed),
-        gettext_noop("system instruction"): str(results.system_instruction or ""),
+        gettext_noop("asked by"): str(value.get("model_source") or ""),
+        gettext_noop("model arguments"): _settings_text(config.get("model_args")),
+        "generation": asked or ", ".join(filter(None, dict.fromkeys(map(_settings_text, tasks)))),
+        gettext_noop("examples shown"): ", ".join(dict.fromkeys(map(str, shots.values()))),
+        "seed": "" if seed is None else str(seed),
+        gettext_noop("system instruction"): str(value.get("system_instruction") or ""),
     }
-    version, told = str(results.lm_eval_version or ""), {name: text for name, text in facts.items() if text}
-    return Made(LM_EVAL_RESULTS, [], results.model_name, HARNESS, version, told)
+    version, told = str(value.get("lm_eval_version") or ""), {name: text for name, text in facts.items() if text}
+    model = value.get("model_name")
+    return Made(LM_EVAL_RESULTS, [], model if isinstance(model, str) else "", HARNESS, version, told)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Return the fields of an object; none of another value, as results are described as far as they can be read."""
+    return value if isinstance(value, dict) else {}
 
 
 def _settings_text(value: Any) -> str:
