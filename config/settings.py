@@ -307,7 +307,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
     "TAGS": [
-        {"name": "corpus", "description": "Projects, stories, propositions: every member. Drafts and lanes: experts."},
+        {"name": "corpus", "description": "Projects, stories, propositions: every member. Drafts and pairs: experts."},
         {"name": "labelling", "description": "Your own assignments, votes, comments and flags."},
         {"name": "gold", "description": "Settled labels with their lineage, decisions, flags. Experts and admins."},
         {"name": "people", "description": "Members and their roles. Admins."},

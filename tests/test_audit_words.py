@@ -40,7 +40,7 @@ def test_the_page_says_them_in_the_language_of_its_reader(cast, client):
     assert told(action="proposition.moved", **nested) == "upwards: yes; numbers: 1, 2; accounts: name: Ada"
     change_role(by=cast.alice, membership=cast.project.memberships.get(user=cast.bob), role=Role.EXPERT)
     told(action="split.made", target="calibration", seed=1, calibration=7)
-    told(action="lanes.opened", target="story 3")
+    told(action="pairs.opened", target="story 3")
     client.force_login(cast.alice)
     english = client.get("/p/minds/audit/").content.decode()
     chinese = client.get("/p/minds/audit/", **CHINESE).content.decode()

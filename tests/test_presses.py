@@ -65,7 +65,7 @@ BY_NATURE = {
         " annotation:change_role annotation:file_case annotation:prefill_action judge:study judge:calibration"
         " judge:watch benchmark:run_sweep benchmark:edit_row benchmark:audience benchmark:rename_run"
         " benchmark:archive_run benchmark:restore_run workers:job_action workers:endpoint api:prefill_action"
-        " api:run_action api:members api:guidelines api:file_case api:lanes_action"
+        " api:run_action api:members api:guidelines api:file_case api:pairs_action"
     ),
     "takes away, or releases what then is none": (
         "end_api_token annotation:revoke_invitation annotation:release annotation:release_table"
@@ -74,8 +74,8 @@ BY_NATURE = {
     ),
     "hands one table in or takes it back": "judge:align annotation:draft api:draft_action",
     "each change has a key of the page's or the request's own and counts once (tests of these rows)": (
-        "annotation:save_votes annotation:save_lanes annotation:link_lanes annotation:save_draft judge:save api:draft"
-        " api:lanes api:link_lanes"
+        "annotation:save_votes annotation:save_pairs annotation:link_pairs annotation:save_draft judge:save api:draft"
+        " api:pairs api:link_pairs"
     ),
     "a decision names the revision that it was made on; the same again is no other one": (
         "judge:save_decisions annotation:alike annotation:save_decisions annotation:undo_decisions"

@@ -42,8 +42,8 @@ NAMES = {
     (ASSIGNED, "annotation:"): "grid save_votes undo_vote comments flag",
     (ASSIGNED, "judge:"): "align save answers undo",
     (EXPERT, "annotation:"): (
-        "table_edit proposition_edit tables next_table table_figures reconcile lane_rows save_lanes link_lanes"
-        " undo_lanes draft save_draft undo_draft draft_versions adjudication next_open save_decisions undo_decisions"
+        "table_edit proposition_edit tables next_table table_figures reconcile pair_rows save_pairs link_pairs"
+        " undo_pairs draft save_draft undo_draft draft_versions adjudication next_open save_decisions undo_decisions"
         " keep_claims similar alike majorities adjudicate decide file_case cell_history reply flags decide_flag"
         " guideline_cases agreement agreement_annotators agreement_csv agreement_opinions anchoring draft_effect"
     ),

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotation.access import project_access, story_of
 from annotation.api.description import STORY, operation
-from annotation.api.shapes.tables import DraftOut, DraftRowsIn, LaneRowsIn, LanesOut, LinkIn
+from annotation.api.shapes.tables import DraftOut, DraftRowsIn, LinkIn, PairRowsIn, PairsOut
 from annotation.models import DraftRow, Pair, Role, Story, User
 from annotation.services import drafts, reconciliation
 from core.api.bodies import read_body
@@ -32,7 +32,7 @@ _DRAFT_ACTIONS: Mapping[str, Act] = {
     "hand-in": lambda by, story: drafts.hand_in(by=by, story=story, now=timezone.now()),
     "take-back": lambda by, story: drafts.take_back(by=by, story=story),
 }
-_LANE_ACTIONS: Mapping[str, Act] = {
+_PAIR_ACTIONS: Mapping[str, Act] = {
     "open": lambda by, story: reconciliation.open_pairs(story=story, by=by, now=timezone.now()),
     "agree": lambda by, story: reconciliation.agree(by=by, story=story, now=timezone.now()),
     "disagree": lambda by, story: reconciliation.agree(by=by, story=story, now=None),
@@ -93,38 +93,38 @@ class Draft(_Table):
 class DraftAction(_Table):
     @_described("draft_action", DraftOut, body=NothingIn, on="draft", actions=_DRAFT_ACTIONS)
     def post(self, request: Request, slug: str, story: str, action: str) -> Response:
-        """Hands your draft in, or takes it back, which is possible until the lanes are open. 422 where it is not."""
+        """Hands your draft in, or takes it back, which is possible until the pairs are open. 422 where it is not."""
         row = self.story(request, slug, story)
         self.act(request, row, _DRAFT_ACTIONS, action)
         return _draft(request.user, row)
 
 
-class Lanes(_Table):
-    @_described("lanes_read", LanesOut)
+class Pairs(_Table):
+    @_described("pairs_read", PairsOut)
     def get(self, request: Request, slug: str, story: str) -> Response:
         """The rows of both drafts beside each other, for experts; none before both are handed in and somebody opened
-        the lanes."""
+        the pairs."""
         row = self.story(request, slug, story)
         read_query(request, Strict)
         return _pairs(request.user, row)
 
-    @_described("lanes_decide", LanesOut, body=LaneRowsIn, examples=_KEPT)
+    @_described("pairs_decide", PairsOut, body=PairRowsIn, examples=_KEPT)
     def post(self, request: Request, slug: str, story: str) -> Response:
-        """Decides rows, all or none; answers with the lanes as they stand.
+        """Decides rows, all or none; answers with the pairs as they stand.
 
         `status` is kept or dropped, or empty for an open row. `base` is the row as you saw it, left out for a new row:
         where somebody else decided it since, it stays as it is, and `quicker` names who that was by row. What the
-        experts agreed to before is agreed to no more. 422 before the lanes are open, and once the table is made.
+        experts agreed to before is agreed to no more. 422 before the pairs are open, and once the table is made.
         """
         row = self.story(request, slug, story)
-        decisions = [entry.change for entry in read_body(request, LaneRowsIn).changes]
+        decisions = [entry.change for entry in read_body(request, PairRowsIn).changes]
         with refusing(drafts.Refused):
             decided = reconciliation.decide(by=request.user, story=row, decisions=decisions, now=timezone.now())
         return _pairs(request.user, row, {pair.uid for pair, quicker in decided if quicker})
 
 
-class LaneLink(_Table):
-    @_described("lanes_link", LanesOut, body=LinkIn)
+class PairLink(_Table):
+    @_described("pairs_link", PairsOut, body=LinkIn)
     def post(self, request: Request, slug: str, story: str) -> Response:
         """Makes one row of two that say the same, one of each expert; without `other`, two rows of one that was linked.
         The same key again is the same link."""
@@ -136,13 +136,13 @@ class LaneLink(_Table):
         return _pairs(request.user, row)
 
 
-class LaneAction(_Table):
-    @_described("lanes_action", LanesOut, body=NothingIn, on="lanes", actions=_LANE_ACTIONS)
+class PairAction(_Table):
+    @_described("pairs_action", PairsOut, body=NothingIn, on="pairs", actions=_PAIR_ACTIONS)
     def post(self, request: Request, slug: str, story: str, action: str) -> Response:
-        """Opens the lanes, agrees to them as one of their experts or no more, makes the gold table of the rows that are
+        """Opens the pairs, agrees to them as one of their experts or no more, makes the gold table of the rows that are
         kept, or opens them again while nothing is labelled. 422 where the story is in another state."""
         row = self.story(request, slug, story)
-        self.act(request, row, _LANE_ACTIONS, action)
+        self.act(request, row, _PAIR_ACTIONS, action)
         return _pairs(request.user, row)
 
 
@@ -165,7 +165,7 @@ def _pairs(by: User, story: Story, lost: Collection[str] = ()) -> Response:
         agreed = [draft.author.username for draft in state.submitted if draft.agreed_at and draft.author]
         rows = [_pair(pair, lost) for pair in reconciliation.pairs_of(story)]
     values = {"opened": state.opened, "settled": state.has_gold, "agreed": agreed, "rows": rows}
-    return Response(LanesOut(values).data)
+    return Response(PairsOut(values).data)
 
 
 def _pair(pair: Pair, lost: Collection[str]) -> Json:
@@ -174,5 +174,5 @@ def _pair(pair: Pair, lost: Collection[str]) -> Json:
 
     by = pair.decided_by.username if pair.decided_by else None
     quicker = (by or "") if pair.uid in lost else ""
-    about = {"row": pair.uid, "lane": pair.kind.value, "decided_by": by, "quicker": quicker}
+    about = {"row": pair.uid, "kind": pair.kind.value, "decided_by": by, "quicker": quicker}
     return about | {"a": words(pair.a), "b": words(pair.b), **plain(pair.state)}

@@ -19,9 +19,9 @@ from annotation.services.belief_tables import GoldRow, kept_by, make_gold, unmak
 from annotation.services.drafts import Refused, live_rows
 from core.plain import plain
 
-NOT_OPEN = gettext_lazy("The lanes open when both experts have handed in their tables.")
+NOT_OPEN = gettext_lazy("The reconciliation opens when both experts have handed in their tables.")
 RELINKED = gettext_lazy("These rows were decided or linked anew since; they stay as they stand.")
-SETTLED = gettext_lazy("This story has its gold table already; open the lanes again, or change the table.")
+SETTLED = gettext_lazy("This story has its gold table already; open the reconciliation again, or change the table.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def open_pairs(*, story: Story, by: User, now: datetime) -> None:
         _proposed(story, None if i is None else a[i], None if j is None else b[j], float(place))
         for place, (i, j) in enumerate(positions, 1)
     )
-    _record(by, story, "lanes.opened")
+    _record(by, story, "pairs.opened")
 
 
 def _proposed(story: Story, a: DraftRow | None, b: DraftRow | None, place: float, typed: Pair | None = None) -> Pair:
@@ -150,7 +150,7 @@ def _decide(by: User, story: Story, decision: Change, now: datetime) -> tuple[Pa
     pair, before = pairs_of(story).filter(uid=decision.row).first(), None
     if pair is None:
         if decision.base is not None:
-            raise Refused(gettext("This row was linked to another one meanwhile; look at the lanes again."))
+            raise Refused(gettext("This row was linked to another one meanwhile; look at the pairs again."))
         pair = Pair(uid=decision.row, story=story)
     else:
         before = pair.state
@@ -189,7 +189,7 @@ def link(*, by: User, story: Story, first: str, second: str | None, key: str, no
         return
     found = {pair.uid: pair for pair in pairs_of(story).filter(uid__in=[first, second])}
     if len(found) < 2:
-        raise Refused(gettext("These rows are not in the lanes any more; look at them again."))
+        raise Refused(gettext("These rows are in no pair any more; look at them again."))
     left, right = found[first], found[second]
     if (left.a and left.b) or (right.a and right.b):
         raise Refused(gettext("One of these rows is linked already; separate it first."))
@@ -262,7 +262,7 @@ def _linked(by: User, pair: Pair) -> None:
     """Note that the rows of a pair were linked or, if it is gone, separated."""
     assert pair.a and pair.b, "rows of both experts"
     _ask_again(pair.story)
-    action = "lanes.separated" if pair.gone else "lanes.linked"
+    action = "pairs.separated" if pair.gone else "pairs.linked"
     _record(by, pair.story, action, a=pair.a.belief[:200], b=pair.b.belief[:200])
 
 
@@ -322,4 +322,4 @@ def reopen(*, by: User, story: Story) -> None:
         raise Refused(why)
     rows = unmake_gold(story)
     _ask_again(story)
-    _record(by, story, "lanes.reopened", rows=rows)
+    _record(by, story, "pairs.reopened", rows=rows)

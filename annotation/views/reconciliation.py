@@ -20,7 +20,7 @@ from annotation.views.drafts import for_experts, row_states, script_settings, un
 from annotation.views.saving import saved
 from core.plain import Json
 
-_LANES = (
+_KINDS = (
     ("reworded", gettext_lazy("Reworded"), gettext_lazy("The same actor, similar words.")),
     ("order", gettext_lazy("Order differs"), gettext_lazy("The same words; another order, or none from one of them.")),
     ("only-a", gettext_lazy("Only A"), gettext_lazy("B did not write it.")),
@@ -28,7 +28,7 @@ _LANES = (
     ("new", gettext_lazy("Added here"), gettext_lazy("Neither wrote it.")),
     ("same", gettext_lazy("Same"), gettext_lazy("Both wrote it; it is kept.")),
 )
-_URLS = {"save": "save_lanes", "rows": "lane_rows", "link": "link_lanes", "undo": "undo_lanes"}
+_URLS = {"save": "save_pairs", "rows": "pair_rows", "link": "link_pairs", "undo": "undo_pairs"}
 
 
 @require_http_methods(["GET", "POST"])
@@ -47,7 +47,7 @@ def reconcile(request: UserRequest, access: ProjectAccess, story: Story) -> Http
         "navigation": "annotation:tables",
         "state": state,
         "own_orders": access.project.schema.own_orders,
-        "lanes": _LANES,
+        "kinds": _KINDS,
         "writers": [_name(draft.author) for draft in state.submitted],
         # who still labels the story is not told a label of it
         "shows_order": story.pk not in open_work(access, before=Work.TABLE),
@@ -56,7 +56,7 @@ def reconcile(request: UserRequest, access: ProjectAccess, story: Story) -> Http
         "settings": None,
     }
     if state.opened and not state.has_gold:
-        context["settings"] = script_settings(access, story, **_URLS) | {"lanes": _pairs(story, state)}
+        context["settings"] = script_settings(access, story, **_URLS) | {"pairs": _pairs(story, state)}
     return render(request, "annotation/tables/reconcile.html", access.context | context)
 
 
@@ -70,7 +70,7 @@ def _do(request: UserRequest, access: ProjectAccess, story: Story) -> HttpRespon
             service.agree(**on, now=now if request.POST["agree"] == "1" else None)
         elif "reopen" in request.POST:
             service.reopen(**on)
-            done = gettext("The lanes of story {number} are open again.").format(number=number)
+            done = gettext("The reconciliation of story {number} is open again.").format(number=number)
         elif "finish" in request.POST:
             count = service.finish(**on, now=now)
             done = ngettext(
@@ -96,7 +96,7 @@ def _settled(pair: Pair) -> Json:
         for side, row in (("a", pair.a), ("b", pair.b))
     }
     remark = pair.gold_remark
-    return {"row": pair, "remark": remark.label if remark else "", "lane": pair.kind.value, **marks}
+    return {"row": pair, "remark": remark.label if remark else "", "kind": pair.kind.value, **marks}
 
 
 def _pairs(story: Story, state: service.State) -> Json:
@@ -118,12 +118,12 @@ def _pair(pair: Pair) -> Json:
 
     [entry] = row_states({pair.uid: pair.state})
     by = _name(pair.decided_by) if pair.decided_by else ""
-    return entry | {"lane": pair.kind.value, "a": words(pair.a), "b": words(pair.b), "by": by, "gone": pair.gone}
+    return entry | {"kind": pair.kind.value, "a": words(pair.a), "b": words(pair.b), "by": by, "gone": pair.gone}
 
 
 @require_GET
 @for_experts
-def lane_rows(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def pair_rows(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     """All pairs as they stand, none before they are open: the other expert may be at work on them."""
     state = service.state_of(story=story, expert=request.user)
     return JsonResponse(_pairs(story, state) | {"opened": state.opened, "settled": state.has_gold})
@@ -131,7 +131,7 @@ def lane_rows(request: UserRequest, access: ProjectAccess, story: Story) -> Http
 
 @require_POST
 @for_experts
-def save_lanes(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def save_pairs(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     """Save decisions on pairs, all or none; the answer has each pair as it stands, and who was quicker."""
 
     def save(posted: DecisionsIn) -> Json:
@@ -148,7 +148,7 @@ def save_lanes(request: UserRequest, access: ProjectAccess, story: Story) -> Htt
 
 @require_POST
 @for_experts
-def link_lanes(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def link_pairs(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     """Link two rows, or separate one; the answer has all pairs."""
 
     def save(posted: LinkIn) -> Json:
@@ -161,7 +161,7 @@ def link_lanes(request: UserRequest, access: ProjectAccess, story: Story) -> Htt
 
 @require_GET
 @for_experts
-def undo_lanes(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+def undo_pairs(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
     """The pairs as they were before this person's last action (with `?redo=1`: last undo); null for none, 400 with the
     sentence where they were linked or separated and changed since."""
     try:

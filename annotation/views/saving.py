@@ -1,4 +1,4 @@
-"""Saving for the scripts of the grid, the editor and the lanes, which send again what was not answered."""
+"""Saving for the scripts of the grid, the editor and the pairs, which send again what was not answered."""
 
 from __future__ import annotations
 

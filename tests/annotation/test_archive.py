@@ -67,10 +67,10 @@ def full_project(cast, make_story, assign, cast_vote, undo) -> Project:
     keys = {"idempotency_key": "k", "action": "a"}
     DraftEvent.objects.create(table=draft, row=row, kind="add", after=state, **keys, **moments)
     first, second = Proposition.objects.gold_of(story)
-    lane = Pair.objects.create(
+    pair = Pair.objects.create(
         story=story, a=row, place=1, actor="A", belief="B", proposition=first, decided_by=cast.esi
     )
-    PairEvent.objects.create(row=lane, by=cast.esi, after=plain(PairState(place=1)), **keys, **moments)
+    PairEvent.objects.create(row=pair, by=cast.esi, after=plain(PairState(place=1)), **keys, **moments)
     assignments = assign(story)
     for one, label in zip(assignments, ("0", "1", "2"), strict=True):
         cast_vote(one, first, "order", label)

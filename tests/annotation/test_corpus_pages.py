@@ -328,7 +328,7 @@ def test_a_row_that_is_sent_twice_is_added_once_and_equal_rows_stay_possible(adm
 def test_a_bare_story_has_one_button_which_leads_to_the_next_step_of_its_experts(cast, make_story, client):
     story = make_story()
     story.tables.all().delete()
-    draft, lanes = (f"/p/minds/stories/{story.uid}/{page}/" for page in ("draft", "reconcile"))
+    draft, pairs = (f"/p/minds/stories/{story.uid}/{page}/" for page in ("draft", "reconcile"))
 
     def primary_buttons() -> list[tuple[str, str]]:
         page = text_of(client.get(url("story", story.uid)))
@@ -343,7 +343,7 @@ def test_a_bare_story_has_one_button_which_leads_to_the_next_step_of_its_experts
         client.force_login(expert)
         assert primary_buttons() == [(draft, "Go on with your table")]
         hand_in(by=expert, story=story, now=timezone.now())
-    assert primary_buttons() == [(lanes, "Reconcile")]
+    assert primary_buttons() == [(pairs, "Reconcile")]
     page = text_of(client.get(url("story", story.uid)))  # as Alice, who is admin
     assert "enter a finished table</a>, past the experts" in page
     client.force_login(cast.bob)

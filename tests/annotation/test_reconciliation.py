@@ -138,14 +138,14 @@ def test_neither_expert_sees_the_others_table_before_both_are_in(story, experts,
     with pytest.raises(Refused, match="both experts"):
         open_pairs(story=story, by=first, now=NOW)
     for expert, hidden in ((second, "Tomas is out"), (first, "Half a table")):
-        for name in ("reconcile", "lane_rows", "story", "undo_lanes"):
+        for name in ("reconcile", "pair_rows", "story", "undo_pairs"):
             assert hidden not in client.get(page_of(name, expert), follow=True).content.decode()
     drafts.hand_in(by=second, story=story, now=NOW)
     with pytest.raises(Refused, match="no further table"):
         hand_in(story, cast.alice, *FIRST)
     address = page_of("reconcile", first)
     assert first_way(client.get(page_of("draft")).content.decode()) == [address]
-    assert "Open the lanes" in client.get(address).content.decode()
+    assert "Open the reconciliation" in client.get(address).content.decode()
     assert not Pair.objects.exists(), "looking opens nothing"
     drafts.take_back(by=second, story=story)
     drafts.hand_in(by=second, story=story, now=NOW)
@@ -195,9 +195,9 @@ def test_an_order_of_one_expert_alone_waits_for_a_decision_and_is_no_overlap(sto
     with pytest.raises(Refused, match="1 row is still to decide"):
         agree(by=esi, story=story, now=NOW)
     # the command keeps the words of who gave no order
-    assert "lanes 1. world: The key is in the bag (order 0) [order, open]" in run("rows")
+    assert "pairs 1. world: The key is in the bag (order 0) [order, open]" in run("rows")
     run("decide", "--row=1", "--keep=b")
-    assert "lanes 1. world: The key is in the bag [order, kept]" in run("rows")
+    assert "pairs 1. world: The key is in the bag [order, kept]" in run("rows")
     run("decide", "--row=1", "--keep=a")
     finish(by=esi, story=story, now=NOW)
     gold = Proposition.objects.gold_of(story).values_list("order_text", "remark")
@@ -235,7 +235,7 @@ def test_links_are_changed_and_each_row_stays_in_one_pair(paired, experts):
     assert {pairs_of(paired).get(**{side: None}).belief for side in "ab"} == {"Tomas is outside", "It rains"}
     with pytest.raises(Refused, match="not linked"):
         part(esi, paired, "It rains")
-    with pytest.raises(Refused, match="not in the lanes"):
+    with pytest.raises(Refused, match="in no pair any more"):
         link(by=esi, story=paired, key="k", now=NOW, first=pair_with(paired, "It rains").uid, second=linked.uid)
 
 
@@ -257,8 +257,8 @@ def test_undo_brings_back_what_was_linked_or_separated_with_what_was_decided_on_
     undo(paired, esi)
     undo(paired, esi)  # what Esi decided before the link
     assert pair_with(paired, "It rains").status == "" and pair_with(paired, "Tomas is outside").decided_by == ben
-    history = AuditEvent.objects.filter(action__in=["lanes.linked", "lanes.separated"]).order_by("id")
-    assert [event.action.removeprefix("lanes.") for event in history] == ["linked", "separated"] * 2
+    history = AuditEvent.objects.filter(action__in=["pairs.linked", "pairs.separated"]).order_by("id")
+    assert [event.action.removeprefix("pairs.") for event in history] == ["linked", "separated"] * 2
     assert {(event.details["a"], event.details["b"]) for event in history} == {("Tomas is out", "It rains")}
     settle(esi, pair_with(paired, "The key is still in the bag"), status="kept", belief="It is there", remark="both")
     before = standing(paired)
@@ -290,7 +290,7 @@ def test_a_link_is_not_taken_back_over_what_others_did_since(paired, experts, cl
     assert standing(paired) == stands
     undo(paired, ben)
     part(ben, paired, "Tomas is out")
-    answer = client.get(page_of("undo_lanes", esi))
+    answer = client.get(page_of("undo_pairs", esi))
     assert answer.status_code == 400 and "linked anew since" in answer.json()["error"]
     undo(paired, ben)
     undo(paired, esi)
@@ -348,7 +348,7 @@ def test_the_page_saves_links_agrees_and_finishes(paired, experts, cast, client,
 
     page = client.get(page_of("reconcile", experts[0])).content.decode()
     assert "The key is still lying in the bag" in page
-    found = client.get(page_of("lane_rows")).json()["rows"]
+    found = client.get(page_of("pair_rows")).json()["rows"]
     changes = [
         {
             "row": row["row"], "base": row["state"], "state": row["state"] | {"status": "kept"},
@@ -357,15 +357,15 @@ def test_the_page_saves_links_agrees_and_finishes(paired, experts, cast, client,
         for row in found
         if not row["state"]["status"]
     ]  # fmt: skip
-    assert post("save_lanes", {"annotator": cast.bob.pk, "changes": changes}).status_code == 409
-    saved = post("save_lanes", {"annotator": experts[0].pk, "changes": changes}).json()["saved"]
+    assert post("save_pairs", {"annotator": cast.bob.pk, "changes": changes}).status_code == 409
+    saved = post("save_pairs", {"annotator": experts[0].pk, "changes": changes}).json()["saved"]
     assert {row["state"]["status"] for row in saved} == {"kept"} and {row["by"] for row in saved} == {"Esi"}
-    only = {row["lane"]: row["row"] for row in found}
+    only = {row["kind"]: row["row"] for row in found}
     joined = {"row": only["only-a"], "other": only["only-b"], "idempotency_key": "linked"}
-    linked = post("link_lanes", joined).json()
-    assert sorted(row["lane"] for row in linked["rows"]) == ["reworded", "reworded", "same"]
-    assert post("link_lanes", joined | {"idempotency_key": "again"}).status_code == 400
-    assert client.get(page_of("undo_lanes")).json()["undo"]["rows"]
+    linked = post("link_pairs", joined).json()
+    assert sorted(row["kind"] for row in linked["rows"]) == ["reworded", "reworded", "same"]
+    assert post("link_pairs", joined | {"idempotency_key": "again"}).status_code == 400
+    assert client.get(page_of("undo_pairs")).json()["undo"]["rows"]
     client.post(page_of("reconcile"), {"finish": "1"})
     assert not Proposition.objects.gold_of(paired).exists()  # the linked row is open again
     settle_all(paired, experts[1])
@@ -429,7 +429,7 @@ def test_the_command_writes_decides_links_and_mends_single_rows(story, experts, 
         with pytest.raises(CommandError, match=told):
             run("open", **who)
     assert "draft 1" not in run("rows", expert="alice")
-    assert "lanes 2. Ines: Tomas is out (order 1) [reworded, open]" in run("rows")
+    assert "pairs 2. Ines: Tomas is out (order 1) [reworded, open]" in run("rows")
     with pytest.raises(CommandError, match="no row 9"):
         run("decide", "--row=9", "--keep=a")
     run("decide", "--row=2", "--keep=b", "--remark=shorter")

@@ -1,4 +1,4 @@
-"""Drafts of belief tables and their lanes by the API: what two experts do on the pages, with the same refusals."""
+"""Drafts of belief tables and their pairs by the API: what two experts do on the pages, with the same refusals."""
 
 from __future__ import annotations
 
@@ -43,33 +43,33 @@ def seen(row: dict, last: str = "status") -> dict:
 
 
 def hand_in(experts, bare, address, *beliefs: str) -> list[dict]:
-    """Both write a row and hand in; returns the lanes that are opened then."""
+    """Both write a row and hand in; returns the pairs that are opened then."""
     for client, uid, belief in zip(experts, (ROW, LAST), beliefs, strict=True):
         write(client, address("draft", bare), changed(uid, "one", belief=belief))
-        assert client.get(address("lanes", bare)).json()["rows"] == []
+        assert client.get(address("pairs", bare)).json()["rows"] == []
         written = write(client, address("draft_action", bare, action="hand-in"), {})
         assert [row["belief"] for row in written["rows"]] == [belief]
         assert written["handed_in_at"] and written["closed"]
-    return write(experts[0], address("lanes_action", bare, action="open"), {})["rows"]
+    return write(experts[0], address("pairs_action", bare, action="open"), {})["rows"]
 
 
 def test_two_experts_come_from_drafts_to_a_gold_table(experts, bare, address):
-    lanes = address("lanes", bare)
+    pairs = address("pairs", bare)
     [row] = hand_in(experts, bare, address, "It rains", "It rains now")
-    assert (row["lane"], row["a"]["belief"], row["b"]["belief"]) == ("reworded", "It rains", "It rains now")
-    decided = write(experts[0], lanes, changed(row["row"], "two", base=seen(row), status="kept"))
+    assert (row["kind"], row["a"]["belief"], row["b"]["belief"]) == ("reworded", "It rains", "It rains now")
+    decided = write(experts[0], pairs, changed(row["row"], "two", base=seen(row), status="kept"))
     assert decided["rows"][0]["decided_by"] == "esi"
-    late = write(experts[1], lanes, changed(row["row"], "three", base=seen(row), status="dropped"))
+    late = write(experts[1], pairs, changed(row["row"], "three", base=seen(row), status="dropped"))
     assert late["rows"][0]["quicker"] == "esi" and late["rows"][0]["status"] == "kept"
-    assert write(experts[0], address("lanes_action", bare, action="agree"), {})["agreed"] == ["esi"]
-    assert write(experts[0], address("lanes_action", bare, action="finish"), {})["settled"]
+    assert write(experts[0], address("pairs_action", bare, action="agree"), {})["agreed"] == ["esi"]
+    assert write(experts[0], address("pairs_action", bare, action="finish"), {})["settled"]
     assert Proposition.objects.gold_of(bare).get().belief == "It rains"
 
 
 def test_rows_are_linked_and_separated(experts, bare, address):
     rows = hand_in(experts, bare, address, "It rains", "The sun is out today")
-    assert [row["lane"] for row in rows] == ["only-a", "only-b"]
-    link = address("link_lanes", bare)
+    assert [row["kind"] for row in rows] == ["only-a", "only-b"]
+    link = address("link_pairs", bare)
     body = {"row": rows[0]["row"], "other": rows[1]["row"], "idempotency_key": "k1"}
     [both] = [write(experts[0], link, body) for _ in range(2)][-1]["rows"]
     assert both["a"] and both["b"]
@@ -78,10 +78,10 @@ def test_rows_are_linked_and_separated(experts, bare, address):
 
 def test_a_draft_is_of_its_expert_alone_and_keeps_all_words(experts, bare, address, cast, api):
     url, (client, other) = address("draft", bare), experts
-    assert client.post(address("lanes_action", bare, action="open"), {}, format="json").status_code == 422
-    assert client.post(address("lanes_action", bare, action="fly"), {}, format="json").status_code == 404
+    assert client.post(address("pairs_action", bare, action="open"), {}, format="json").status_code == 422
+    assert client.post(address("pairs_action", bare, action="fly"), {}, format="json").status_code == 404
     body = {"row": ROW, "other": LAST, "idempotency_key": "k"}
-    assert client.post(address("link_lanes", bare), body, format="json").status_code == 422
+    assert client.post(address("link_pairs", bare), body, format="json").status_code == 422
     assert client.post(url, changed(ROW, "one", actor="x" * 201), format="json").status_code == 400
     [row] = [write(client, url, changed(ROW, "one")) for _ in range(2)][-1]["rows"]  # what comes twice counts once
     for key, belief in (("two", "It hails"), ("three", "It snows")):
@@ -89,4 +89,4 @@ def test_a_draft_is_of_its_expert_alone_and_keeps_all_words(experts, bare, addre
     assert [row["belief"] for row in rows] == ["It hails", "It snows"]
     assert other.get(url).json()["rows"] == []
     assert api(cast.bob).get(url).status_code == 403
-    assert api(cast.charlie).get(address("lanes", bare)).status_code == 404
+    assert api(cast.charlie).get(address("pairs", bare)).status_code == 404

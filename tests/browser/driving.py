@@ -33,7 +33,7 @@ def wait_until(page, expression: str, *, seconds: float = PATIENCE) -> None:
 
 
 def wait_saved(page, kept: str) -> None:
-    """Waits until nothing of a kind (`votes`, `rows`, `lanes` …) waits in the browser, and the page says so."""
+    """Waits until nothing of a kind (`votes`, `rows`, `pairs` …) waits in the browser, and the page says so."""
     wait_until(page, f"!Object.keys(localStorage).some((name) => name.startsWith('credence:{kept}'))")
     wait_until(page, "document.getElementById('save-state').textContent === 'all saved'")
 

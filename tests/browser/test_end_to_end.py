@@ -221,9 +221,9 @@ def write_table(page, server, rows: list[tuple[str, str]], *, killed_before: int
 
 
 def reconcile(page, server) -> None:
-    open_by_keyboard(page, "/p/minds/tables/", "main a[href*='/reconcile/']", "text=Open the lanes")
+    open_by_keyboard(page, "/p/minds/tables/", "main a[href*='/reconcile/']", "text=Open the reconciliation")
     press(page, "Enter")
-    page.wait_for_selector("html[data-lanes-ready]", state="attached")
+    page.wait_for_selector("html[data-pairs-ready]", state="attached")
     assert page.inner_text("#count") == "3 of 9 rows to decide"
     keys_pressed(page)
     press(page, "a")

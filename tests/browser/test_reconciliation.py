@@ -44,18 +44,18 @@ def story(make_story, cast):
 
 
 @pytest.fixture
-def lanes(page, login, cast, story):
-    """Esi's page with the lanes open."""
+def pairs(page, login, cast, story):
+    """Esi's page with the pairs open."""
     login(page, cast.esi)
     return enter(page, story)
 
 
 def enter(page, story):
     page.goto(f"/p/minds/stories/{story.uid}/reconcile/")
-    if page.locator("text=Open the lanes").count():
+    if page.locator("text=Open the reconciliation").count():
         page.wait_for_selector("button[name=open]:focus")  # it is drawn before it is focused
         page.keyboard.press("Enter")
-    page.wait_for_selector("html[data-lanes-ready]", state="attached")
+    page.wait_for_selector("html[data-pairs-ready]", state="attached")
     return page
 
 
@@ -64,7 +64,7 @@ def statuses(story) -> dict[str, str]:
 
 
 def own_rows_of_b(page, count: int) -> None:
-    page.wait_for_selector(f"[data-lane=only-b] .count:text-is('{count}')")
+    page.wait_for_selector(f"[data-kind=only-b] .count:text-is('{count}')")
 
 
 def active(page) -> str:
@@ -72,22 +72,22 @@ def active(page) -> str:
 
 
 @pytest.mark.path
-def test_two_tables_become_one_by_keyboard_alone(lanes, story):
-    assert lanes.inner_text("#count") == "6 of 7 rows to decide"
-    assert active(lanes) == "The key is still in the bag"
-    press(lanes, "b")  # reworded: B's words
-    assert active(lanes) == "Ines thinks that the key is in the bag"
-    press(lanes, "2")  # only the orders differ
-    assert active(lanes) == "Tomas is out"
-    press(lanes, "x")
-    assert active(lanes) == MOVED
-    press(lanes, "l", "ArrowDown", "l")  # the same as B's first own row
-    own_rows_of_b(lanes, 1)
-    wait_until(lanes, f"document.querySelector('[data-active] [data-field=belief]').value === '{MOVED}'")
-    press(lanes, "Enter", [" away"], "Enter")
-    assert active(lanes) == "It rains"
-    press(lanes, "r", ["narrated"], "Escape", "b", "i", ["Ines is in the room"], "Escape")
-    wait_saved(lanes, "lanes")
+def test_two_tables_become_one_by_keyboard_alone(pairs, story):
+    assert pairs.inner_text("#count") == "6 of 7 rows to decide"
+    assert active(pairs) == "The key is still in the bag"
+    press(pairs, "b")  # reworded: B's words
+    assert active(pairs) == "Ines thinks that the key is in the bag"
+    press(pairs, "2")  # only the orders differ
+    assert active(pairs) == "Tomas is out"
+    press(pairs, "x")
+    assert active(pairs) == MOVED
+    press(pairs, "l", "ArrowDown", "l")  # the same as B's first own row
+    own_rows_of_b(pairs, 1)
+    wait_until(pairs, f"document.querySelector('[data-active] [data-field=belief]').value === '{MOVED}'")
+    press(pairs, "Enter", [" away"], "Enter")
+    assert active(pairs) == "It rains"
+    press(pairs, "r", ["narrated"], "Escape", "b", "i", ["Ines is in the room"], "Escape")
+    wait_saved(pairs, "pairs")
     kept = [
         ("The key is in the bag", "0", "", ""),
         ("The key is still lying in the bag", "1", "revised", ""),
@@ -97,14 +97,14 @@ def test_two_tables_become_one_by_keyboard_alone(lanes, story):
         ("Ines is in the room", "1", "added", ""),
     ]
     assert statuses(story) == {row[0]: "kept" for row in kept} | {"Tomas is out": "dropped"}
-    press(lanes, "f", "Enter")
-    lanes.wait_for_selector("text=Where the table of story 1 comes from")
+    press(pairs, "f", "Enter")
+    pairs.wait_for_selector("text=Where the table of story 1 comes from")
     gold = Proposition.objects.gold_of(story)
     assert list(gold.values_list("belief", "order_text", "remark", "remark_text")) == kept
 
 
-def test_another_decision_on_a_decided_row_asks_first(lanes, story):
-    page = lanes
+def test_another_decision_on_a_decided_row_asks_first(pairs, story):
+    page = pairs
     press(page, "b")
     first = "The key is still lying in the bag"
     press(page, "ArrowUp")
@@ -126,32 +126,32 @@ def test_another_decision_on_a_decided_row_asks_first(lanes, story):
     assert "order 2" in page.inner_text("#replace-text")
     press(page, "Enter")
     page.wait_for_selector("#replace", state="hidden")
-    wait_saved(page, "lanes")
+    wait_saved(page, "pairs")
     assert pairs_of(story).get(belief="Ines thinks that the key is in the bag").order_text == "2"
     assert statuses(story)[first] == "kept"
 
 
-def test_a_late_answer_keeps_the_question_open(lanes, story):
-    page, saves = lanes, []
+def test_a_late_answer_keeps_the_question_open(pairs, story):
+    page, saves = pairs, []
     page.route("**/reconcile/save/", lambda route: saves.append(route), times=1)
     press(page, "b")  # on its way while the others are made, which then go together
     while not saves:
         page.wait_for_timeout(20)
     press(page, "1", "ArrowUp", "o", "1", "ArrowUp", "2")
     saves[0].continue_()
-    wait_saved(page, "lanes")
+    wait_saved(page, "pairs")
     assert page.locator("#replace").is_visible()
     press(page, "Enter")
-    wait_saved(page, "lanes")
+    wait_saved(page, "pairs")
     assert pairs_of(story).get(belief="Ines thinks that the key is in the bag").order_text == "2"
 
 
-def test_enter_twice_keeps_the_words_as_they_stand(lanes, story):
-    page = lanes
+def test_enter_twice_keeps_the_words_as_they_stand(pairs, story):
+    page = pairs
     press(page, "Enter", "Enter")
     assert active(page) == "Ines thinks that the key is in the bag"
     press(page, "r", ["ask Tomas"], "Enter")  # a remark decides nothing
-    wait_saved(page, "lanes")
+    wait_saved(page, "pairs")
     assert statuses(story)["The key is still in the bag"] == "kept"
     assert statuses(story)["Ines thinks that the key is in the bag"] == ""
 
@@ -161,68 +161,68 @@ def test_an_order_that_one_left_out_is_decided_by_a_person(page, login, cast, st
     login(page, cast.esi)
     enter(page, story)
     assert page.inner_text("#count") == "7 of 7 rows to decide"
-    row = page.locator("[data-lane=order] .lane-row").first
-    assert row.locator(".lane-order").all_inner_texts() == ["order 0", "order not given"]
+    row = page.locator("[data-kind=order] .pair-row").first
+    assert row.locator(".pair-order").all_inner_texts() == ["order 0", "order not given"]
     press(page, "ArrowDown", "b")  # as Ben wrote it
     press(page, "a")  # the next one, as Esi did
-    wait_saved(page, "lanes")
+    wait_saved(page, "pairs")
     decided = pairs_of(story).filter(a__isnull=False, b__isnull=False, status="kept")
     assert list(decided.values_list("belief", "order_text")) == [
         ("The key is in the bag", ""), ("Ines thinks that the key is in the bag", "1"),
     ]  # fmt: skip
 
 
-def test_decisions_and_links_survive_a_server_that_is_away_and_are_undone_after_a_reload(lanes, cast, story):
+def test_decisions_and_links_survive_a_server_that_is_away_and_are_undone_after_a_reload(pairs, cast, story):
     def away() -> None:
-        lanes.context.route("**/reconcile/save/", lambda route: route.abort())
+        pairs.context.route("**/reconcile/save/", lambda route: route.abort())
 
     away()
-    press(lanes, "b", "2")
-    lanes.wait_for_selector("#trouble:not([hidden])")
+    press(pairs, "b", "2")
+    pairs.wait_for_selector("#trouble:not([hidden])")
     assert not Pair.objects.filter(decided_by=cast.esi).exists()
-    lanes.context.unroute("**/reconcile/save/")
-    wait_saved(lanes, "lanes")
+    pairs.context.unroute("**/reconcile/save/")
+    wait_saved(pairs, "pairs")
     assert statuses(story)["The key is still lying in the bag"] == "kept"
-    enter(lanes, story)
+    enter(pairs, story)
     for left in (5, 6):
-        press(lanes, "Control+z")
-        wait_until(lanes, f"document.querySelector('#count').textContent.startsWith('{left} ')")
-    wait_saved(lanes, "lanes")
+        press(pairs, "Control+z")
+        wait_until(pairs, f"document.querySelector('#count').textContent.startsWith('{left} ')")
+    wait_saved(pairs, "pairs")
     assert statuses(story)["The key is still in the bag"] == ""
-    enter(lanes, story)
-    press(lanes, "n", "n", "n")
-    assert active(lanes) == MOVED
+    enter(pairs, story)
+    press(pairs, "n", "n", "n")
+    assert active(pairs) == MOVED
     before = list(pairs_of(story).values_list("uid", flat=True))
-    press(lanes, "l", "ArrowDown", "l")
-    own_rows_of_b(lanes, 1)
-    press(lanes, "Control+z")
-    own_rows_of_b(lanes, 2)
-    wait_until(lanes, f"document.querySelector('[data-active] [data-field=belief]')?.value === '{MOVED}'")
-    press(lanes, "Control+y")
-    own_rows_of_b(lanes, 1)
-    wait_saved(lanes, "lanes")
+    press(pairs, "l", "ArrowDown", "l")
+    own_rows_of_b(pairs, 1)
+    press(pairs, "Control+z")
+    own_rows_of_b(pairs, 2)
+    wait_until(pairs, f"document.querySelector('[data-active] [data-field=belief]')?.value === '{MOVED}'")
+    press(pairs, "Control+y")
+    own_rows_of_b(pairs, 1)
+    wait_saved(pairs, "pairs")
     away()
-    enter(lanes, story)
-    press(lanes, "Control+z")
-    lanes.wait_for_selector("#trouble:not([hidden])")
+    enter(pairs, story)
+    press(pairs, "Control+z")
+    pairs.wait_for_selector("#trouble:not([hidden])")
     assert pairs_of(story).count() == len(before) - 1
-    enter(lanes, story)  # what was not sent waits in the browser
-    lanes.context.unroute("**/reconcile/save/")
-    own_rows_of_b(lanes, 2)
-    wait_saved(lanes, "lanes")
+    enter(pairs, story)  # what was not sent waits in the browser
+    pairs.context.unroute("**/reconcile/save/")
+    own_rows_of_b(pairs, 2)
+    wait_saved(pairs, "pairs")
     assert list(pairs_of(story).values_list("uid", flat=True)) == before
 
 
-def test_a_row_is_linked_by_dragging_and_a_link_of_another_tab_taken_back(lanes, cast, story):
-    source = lanes.locator("[data-lane=only-a] .lane-row", has_text="Tomas has moved").locator("[data-handle]")
-    source.drag_to(lanes.locator("[data-lane=only-b] .lane-row").first)
-    own_rows_of_b(lanes, 1)
+def test_a_row_is_linked_by_dragging_and_a_link_of_another_tab_taken_back(pairs, cast, story):
+    source = pairs.locator("[data-kind=only-a] .pair-row", has_text="Tomas has moved").locator("[data-handle]")
+    source.drag_to(pairs.locator("[data-kind=only-b] .pair-row").first)
+    own_rows_of_b(pairs, 1)
     assert pairs_of(story).filter(a__isnull=False, b__isnull=False).count() == 4
     a, b = (pairs_of(story).get(belief=belief).uid for belief in ("Tomas is out", "It rains"))
     link(by=cast.esi, story=story, first=a, second=b, key="other-tab", now=timezone.now())
-    press(lanes, "Control+z")
-    wait_until(lanes, "document.querySelector('#announce').textContent === 'Undone.'")
-    wait_saved(lanes, "lanes")
+    press(pairs, "Control+z")
+    wait_until(pairs, "document.querySelector('#announce').textContent === 'Undone.'")
+    wait_saved(pairs, "pairs")
     assert set(pairs_of(story).filter(uid__in=[a, b]).values_list("uid", flat=True)) == {a, b}
 
 
@@ -238,16 +238,16 @@ def test_both_experts_see_each_other_and_agree(page, login, cast, story, new_pag
     press(other, "y")  # rows are open: nothing is sent
     other.wait_for_selector("#told:text-is('6 rows are still to decide.')")
     press(page, "b", "2", "a", "a")
-    wait_saved(page, "lanes")
+    wait_saved(page, "pairs")
     press(other, "b")  # Esi decided that row meanwhile, in the same way
     press(other, "n", "n", "n", "b", "b", "b", "b")
-    wait_saved(other, "lanes")
+    wait_saved(other, "pairs")
     pairs_of(story).filter(status="").update(status="kept")
     enter(other, story)
     press(other, "y")
     other.wait_for_selector("text=agreed: Ben")
     press(other, "r", "x")
-    wait_saved(other, "lanes")
+    wait_saved(other, "pairs")
     other.wait_for_selector("#agree-word:text-is('Agree')")  # the remark took it back
     press(other, "Escape", "y")
     other.wait_for_selector("#agree-word:text-is('Agree no more')")

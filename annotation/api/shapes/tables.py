@@ -39,15 +39,15 @@ class DraftRowsIn(Shape):
     changes: Annotated[list[DraftChangeIn], Counted(1, MAX_CHANGES)]
 
 
-class LaneChangeIn(_ChangeIn):
+class PairChangeIn(_ChangeIn):
     base: PairIn | None = Field(None, description="The row as you saw it; left out for a new one.")
     state: PairIn
 
 
-class LaneRowsIn(Shape):
-    """Decisions on rows of the lanes."""
+class PairRowsIn(Shape):
+    """Decisions on rows of the pairs."""
 
-    changes: Annotated[list[LaneChangeIn], Counted(1, MAX_DECISIONS)]
+    changes: Annotated[list[PairChangeIn], Counted(1, MAX_DECISIONS)]
 
 
 class LinkIn(drafts.LinkIn):
@@ -80,9 +80,9 @@ class DraftOut(serializers.Serializer):
     rows = DraftRowOut(many=True)
 
 
-class LaneRowOut(WordsOut):
+class PairRowOut(WordsOut):
     row = serializers.CharField(help_text="uid of the row.")
-    lane = serializers.ChoiceField([kind.value for kind in PairKind])
+    kind = serializers.ChoiceField([kind.value for kind in PairKind])
     a = WordsOut(allow_null=True, help_text="What the first expert wrote.")
     b = WordsOut(allow_null=True, help_text="What the second one wrote.")
     status = serializers.ChoiceField([status.value for status in Status], allow_blank=True)
@@ -91,8 +91,8 @@ class LaneRowOut(WordsOut):
     quicker = serializers.CharField(allow_blank=True, help_text="Who decided the row before you; yours was not taken.")
 
 
-class LanesOut(serializers.Serializer):
+class PairsOut(serializers.Serializer):
     opened = serializers.BooleanField()
     settled = serializers.BooleanField(help_text="The story has its gold table.")
     agreed = serializers.ListField(child=serializers.CharField(), help_text="Experts who agreed to the rows.")
-    rows = LaneRowOut(many=True)
+    rows = PairRowOut(many=True)

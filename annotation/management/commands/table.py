@@ -23,10 +23,10 @@ ACTIONS: dict[str, tuple[str, Callable[[User, Story], object]]] = {
     "hand-in": ("handed in", lambda by, story: drafts.hand_in(by=by, story=story, now=timezone.now())),
     "take-back": ("taken back", lambda by, story: drafts.take_back(by=by, story=story)),
     "release": ("released", lambda by, story: drafts.release_slot(by=None, story=story, expert=by)),
-    "open": ("open in lanes", lambda by, story: reconciliation.open_pairs(story=story, by=by, now=timezone.now())),
+    "open": ("opened", lambda by, story: reconciliation.open_pairs(story=story, by=by, now=timezone.now())),
     "agree": ("agreed to", lambda by, story: reconciliation.agree(by=by, story=story, now=timezone.now())),
-    "finish": ("made of its lanes", lambda by, story: reconciliation.finish(by=by, story=story, now=timezone.now())),
-    "reopen": ("open in lanes again", lambda by, story: reconciliation.reopen(by=by, story=story)),
+    "finish": ("made of its pairs", lambda by, story: reconciliation.finish(by=by, story=story, now=timezone.now())),
+    "reopen": ("opened again", lambda by, story: reconciliation.reopen(by=by, story=story)),
 }
 """The outcome in words, and the function of the pages."""
 
@@ -81,7 +81,7 @@ def _rows_of(by: User, story: Story) -> dict[str, list[str]]:
     """Return the rows that this expert may see, one line each: of the own draft, of open pairs, of the gold table."""
     return {
         "draft": list(map(_line, drafts.live_rows(drafts.own_draft(story=story, expert=by)))),
-        "lanes": [f"{_line(pair)} [{pair.kind}, {pair.status or 'open'}]" for pair in reconciliation.pairs_of(story)],
+        "pairs": [f"{_line(pair)} [{pair.kind}, {pair.status or 'open'}]" for pair in reconciliation.pairs_of(story)],
         # an expert who still labels the story sees no label of it
         "gold": [f"{row.actor}: {row.belief}" for row in Proposition.objects.gold_of(story)],
     }
@@ -168,9 +168,9 @@ def _gold_row(by: User, story: Story, words: dict[str, str], options: dict[str, 
 
 ROWS: dict[str, tuple[str, Callable[[User, Story, dict[str, str], dict[Any, Any]], None]]] = {
     "draft-row": ("written in the draft", _draft_row),
-    "decide": ("decided in the lanes", _decide),
-    "link": ("linked in the lanes", _link),
-    "separate": ("separated in the lanes", _separate),
+    "decide": ("decided among the pairs", _decide),
+    "link": ("linked among the pairs", _link),
+    "separate": ("separated among the pairs", _separate),
     "gold-row": ("changed in the gold table", _gold_row),
 }
 """The outcome in words, and the function of the pages."""

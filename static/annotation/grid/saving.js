@@ -1,4 +1,4 @@
-// What a page that saves through the `Queue` says of it, and how it is left: the labelling grid, the editor of a table, the lanes.
+// What a page that saves through the `Queue` says of it, and how it is left: the labelling grid, the editor of a table, the pairs.
 const SLOW = 200; // milliseconds: a save takes a moment, and is spoken of where it takes longer
 const byId = (id) => document.getElementById(id);
 export let leaving = false; // what waits is kept: no need to warn

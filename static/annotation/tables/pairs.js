@@ -11,20 +11,20 @@ import { PAUSE, Typing } from "./typing.js";
 const FIELDS = ["actor", "belief", "order", "remark"];
 const LOOK = 8000; // how often the other expert's decisions are fetched
 const $ = (id) => document.getElementById(id);
-const settings = JSON.parse($("lane-settings").textContent);
-const place = $("lanes");
-const sections = [...place.querySelectorAll("[data-lane]")];
-const ORDER = sections.map((section) => section.dataset.lane);
+const settings = JSON.parse($("pair-settings").textContent);
+const place = $("pairs");
+const sections = [...place.querySelectorAll("[data-kind]")];
+const ORDER = sections.map((section) => section.dataset.kind);
 const rows = new Map();
 let active = null; // uid
 let linking = null;
 let acting = false;
 let asked = null; // another decision on a decided row, which waits for a yes
-let agreed = settings.lanes;
+let agreed = settings.pairs;
 let changes = 0; // made on this page: an answer that was asked for before the last of them is out of date
 
 const queue = new Queue({
-  ...settings, url: settings.urls.save, kind: "lanes", cellOf: (change) => change.row, delay: PAUSE,
+  ...settings, url: settings.urls.save, kind: "pairs", cellOf: (change) => change.row, delay: PAUSE,
   on: { queued, saved, refused, warnings: () => {}, trouble, state },
 });
 const typing = new Typing(queue);
@@ -32,9 +32,9 @@ const lineOf = (uid) => place.querySelector(`[data-row="${uid}"]`);
 const fieldOf = (uid, field) => lineOf(uid)?.querySelector(`[data-field="${field}"]`);
 const plain = (text) => text.trim().split(/\s+/).join(" ").toLowerCase().replace(/[.。．]+$/, "");
 
-// Rows as the page shows them: lane by lane, what is to settle first.
+// Rows as the page shows them: pair by pair, what is to settle first.
 function ordered() {
-  const rank = (row) => ORDER.indexOf(row.lane);
+  const rank = (row) => ORDER.indexOf(row.kind);
   return [...rows.values()].sort((x, y) => rank(x) - rank(y) || x.state.place - y.state.place || (x.row < y.row ? -1 : 1));
 }
 const isOpen = (row) => !row.state.status;
@@ -44,11 +44,11 @@ const current = () => rows.get(active);
 function render() {
   const focused = document.activeElement?.closest?.("[data-row]") ? document.activeElement : null;
   for (const section of sections) {
-    const { lane } = section.dataset;
-    const own = ordered().filter((row) => row.lane === lane);
+    const { kind } = section.dataset;
+    const own = ordered().filter((row) => row.kind === kind);
     section.hidden = !own.length;
     section.querySelector(".count").textContent = own.length;
-    const list = section.querySelector(".lane-list");
+    const list = section.querySelector(".pair-list");
     own.forEach((row, at) => {
       const line = lineOf(row.row) ?? element(row.row);
       if (list.children[at] !== line) list.insertBefore(line, list.children[at] ?? null);
@@ -63,7 +63,7 @@ function render() {
 }
 
 function element(uid) {
-  const line = $("lane-row").content.firstElementChild.cloneNode(true);
+  const line = $("pair-row").content.firstElementChild.cloneNode(true);
   line.dataset.row = uid;
   return line;
 }
@@ -74,10 +74,10 @@ function fill(line, row) {
     const part = line.querySelector(`[data-side="${side}"]`);
     part.hidden = !words;
     if (!words) continue;
-    part.querySelector(".lane-belief").textContent = words.belief;
-    part.querySelector(".lane-actor").textContent = words.actor;
-    part.querySelector(".lane-order").textContent = words.order ? gettext("order {order}", { order: words.order }) : gettext("order not given");
-    part.querySelector(".lane-remark").textContent = words.remark;
+    part.querySelector(".pair-belief").textContent = words.belief;
+    part.querySelector(".pair-actor").textContent = words.actor;
+    part.querySelector(".pair-order").textContent = words.order ? gettext("order {order}", { order: words.order }) : gettext("order not given");
+    part.querySelector(".pair-remark").textContent = words.remark;
   }
   for (const name of FIELDS) {
     const field = line.querySelector(`[data-field="${name}"]`);
@@ -85,16 +85,16 @@ function fill(line, row) {
   }
   line.dataset.status = row.state.status || "open";
   line.toggleAttribute("data-linking", linking === row.row);
-  line.querySelector(".lane-status").textContent = statusOf(row);
-  line.querySelector(".lane-status").className = `lane-status badge badge-${isOpen(row) ? "open" : "done"}`;
-  line.querySelector(".lane-by").textContent = row.by ? gettext("by {name}", { name: row.by }) : "";
-  line.querySelector("[data-handle]").hidden = Boolean(row.a && row.b) || row.lane === "new";
+  line.querySelector(".pair-status").textContent = statusOf(row);
+  line.querySelector(".pair-status").className = `pair-status badge badge-${isOpen(row) ? "open" : "done"}`;
+  line.querySelector(".pair-by").textContent = row.by ? gettext("by {name}", { name: row.by }) : "";
+  line.querySelector("[data-handle]").hidden = Boolean(row.a && row.b) || row.kind === "new";
   line.querySelector("[data-do=separate]").hidden = !(row.a && row.b);
-  line.setAttribute("aria-label", gettext("{lane}: {actor}: {belief}, {status}", { lane: titleOf(row.lane), actor: row.state.actor, belief: row.state.belief, status: statusOf(row) }));
+  line.setAttribute("aria-label", gettext("{kind}: {actor}: {belief}, {status}", { kind: titleOf(row.kind), actor: row.state.actor, belief: row.state.belief, status: statusOf(row) }));
 }
 
 // Its heading, without the number of its rows and what it means.
-const titleOf = (lane) => $(`lane-${lane}`).firstChild.textContent.trim();
+const titleOf = (kind) => $(`pairs-${kind}`).firstChild.textContent.trim();
 
 function statusOf(row) {
   if (isOpen(row)) return gettext("open");
@@ -122,7 +122,7 @@ function counts() {
 // --- what becomes of a decision ------------------------------------------------------------------------------------------
 function queued(change) {
   changes += 1;
-  const row = rows.get(change.row) ?? { row: change.row, lane: "new", a: null, b: null, by: "" };
+  const row = rows.get(change.row) ?? { row: change.row, kind: "new", a: null, b: null, by: "" };
   rows.set(change.row, { ...row, state: change.state });
   if (!acting) render();
 }
@@ -133,7 +133,7 @@ function saved(change, answer, isLast) {
     $("notice").hidden = false;
     announce($("notice").textContent);
   }
-  if (isLast) rows.set(answer.row, { row: answer.row, lane: answer.lane, a: answer.a, b: answer.b, state: answer.state, by: answer.by });
+  if (isLast) rows.set(answer.row, { row: answer.row, kind: answer.kind, a: answer.a, b: answer.b, state: answer.state, by: answer.by });
   agreed = { ...agreed, agreed: [], i_agree: false };
   if (answer.gone) look(); // the link of this row was taken back: others stand in its stead
   else if (isLast) render();
@@ -155,12 +155,12 @@ const TROUBLES = {
 function trouble(error) { showTrouble(error, TROUBLES, settings.urls.login); }
 function state() { showState(queue); }
 
-function take(lanes) {
-  agreed = lanes;
+function take(pairs) {
+  agreed = pairs;
   const pending = new Set(queue.pending().map((change) => change.row));
   const kept = [...rows.values()].filter((row) => pending.has(row.row));
   rows.clear();
-  for (const row of lanes.rows) rows.set(row.row, row);
+  for (const row of pairs.rows) rows.set(row.row, row);
   for (const row of kept) rows.set(row.row, { ...rows.get(row.row), ...row });
   render();
 }
@@ -173,9 +173,9 @@ async function look() {
   else exchange(answer);
 }
 // Rows that were linked or separated make way for others: who stood on one of them stands on what came of it.
-function exchange(lanes, goes = place.contains(document.activeElement) && !lanes.rows.some((row) => row.row === active)) {
+function exchange(pairs, goes = place.contains(document.activeElement) && !pairs.rows.some((row) => row.row === active)) {
   const before = new Set(rows.keys());
-  take(lanes);
+  take(pairs);
   const made = ordered().find((row) => !before.has(row.row));
   if (goes && made) focus(made.row);
 }
@@ -253,7 +253,7 @@ function adopt(side) {
   if (!words) return tell(gettext("{side} did not write this row.", { side: side.toUpperCase() }));
   const other = row[side === "a" ? "b" : "a"];
   // An order that was left out is the other's, but where only the orders differ: leaving it out can be chosen, too.
-  const order = row.lane === "order" ? words.order : words.order || other?.order || "";
+  const order = row.kind === "order" ? words.order : words.order || other?.order || "";
   const fields = { status: "kept", actor: words.actor, belief: words.belief, order };
   return decide(fields, gettext("{side}’s words are kept.", { side: side.toUpperCase() }));
 }
@@ -264,7 +264,7 @@ function reopen() {
 function setOrder(digit) {
   const row = current();
   if (!row) return undefined;
-  if (row.lane === "order" || !isOpen(row)) return decide({ order: digit, status: row.state.status || "kept" });
+  if (row.kind === "order" || !isOpen(row)) return decide({ order: digit, status: row.state.status || "kept" });
   return put(row, { order: digit });
 }
 function add() {
@@ -441,13 +441,13 @@ addEventListener("online", () => queue.flush());
 setInterval(() => { if (!document.hidden && !document.querySelector("dialog[open]") && !document.activeElement.matches("[data-field]")) look(); }, LOOK);
 
 // --- start ---------------------------------------------------------------------------------------------------------------
-for (const row of settings.lanes.rows) rows.set(row.row, row);
+for (const row of settings.pairs.rows) rows.set(row.row, row);
 for (const change of queue.pending()) {
-  const row = rows.get(change.row) ?? { row: change.row, lane: "new", a: null, b: null, by: "" };
+  const row = rows.get(change.row) ?? { row: change.row, kind: "new", a: null, b: null, by: "" };
   rows.set(change.row, { ...row, state: change.state });
 }
 render();
 const first = ordered().find(isOpen) ?? ordered()[0];
 if (first) focus(first.row);
 queue.flush();
-document.documentElement.dataset.lanesReady = "1";
+document.documentElement.dataset.pairsReady = "1";

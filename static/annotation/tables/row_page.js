@@ -1,4 +1,4 @@
-// What pages of rows share: the keys that mean the same in the editor, the lanes and alignment, the row that is walked to, and
+// What pages of rows share: the keys that mean the same in the editor, the pairs and alignment, the row that is walked to, and
 // the row that is dragged onto another.
 
 // `actionOf` says what a key does; nothing where the key is left to the browser.
