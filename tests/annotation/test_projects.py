@@ -347,7 +347,7 @@ def test_the_checklist_goes_on_with_the_work(admin, cast, make_story, assign, ca
             cast_vote(one, row, dimension.key, dimension.values[at])
     page = admin.get(url("project"))
     states, cells = told(page), len(DEFAULT_SCHEMA.dimensions)
-    assert ">stories</span>" in page.content.decode() and f">{cells - 1}</span>" in page.content.decode()
+    assert ">Stories</span>" in page.content.decode() and f">{cells - 1}</span>" in page.content.decode()
     assert states["assign"][0] == "1 of 1 table with all annotators"
     assert states["label"][0] == f"{3 * cells} of {3 * cells} assigned cells labelled"
     assert states["adjudicate"][0] == f"1 cell to decide; {cells - 1} of {cells} cells settled"
