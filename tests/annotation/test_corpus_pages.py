@@ -314,7 +314,7 @@ def test_rewording_keeps_votes_and_twice_at_once_makes_one_new_row(
         assert old.removed_at is not None and old.belief == "One" and old.votes.count() == 1
 
 
-def test_a_row_that_is_sent_twice_is_added_once_and_equal_rows_stay_possible(admin, cast, make_story):
+def test_a_row_that_is_sent_twice_is_added_once_and_equal_rows_stay_possible(admin, cast, make_story, monkeypatch):
     story = make_story(rows=[("Ines", "One")])
     address, row = url("table_edit", story.uid), {"actor": "Tomas", "belief": "Two", "order": "1", "once": "a"}
     assert {admin.post(address, row).status_code for _ in range(5)} == {302}
@@ -323,6 +323,9 @@ def test_a_row_that_is_sent_twice_is_added_once_and_equal_rows_stay_possible(adm
     assert beliefs(story) == ["One", "Two", "Three", "Three"]
     admin.post(address, row | {"once": "c"})
     assert beliefs(story) == ["One", "Two", "Three", "Three", "Two"]
+    monkeypatch.setattr("annotation.services.belief_tables.MAX_PROPOSITIONS", 5)
+    refused = admin.post(address, row | {"once": "d"})
+    assert "The table would have 6 rows; expected at most 5." in text_of(refused) and len(beliefs(story)) == 5
 
 
 def test_a_bare_story_has_one_button_which_leads_to_the_next_step_of_its_experts(cast, make_story, client):

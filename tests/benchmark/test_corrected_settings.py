@@ -24,7 +24,7 @@ def test_a_run_keeps_the_settings_of_its_answers(cast, make_story):
         endpoint = make_endpoint("gemma", provider="openai", base_url=server.url + "/v1", max_concurrency=1)
         run = work_off(started(cast, published(cast, make_story, 8), [endpoint]))
         entrant = run.entrants.get()
-        assert run.job.state == "paused" and "“has no system role”" in run.job.note
+        assert run.job.state == "paused" and "System role not supported" in run.job.note
         assert server.asked < 8 and entrant.asked_as.no_system_role is None
         save_endpoint(by="alice", endpoint=endpoint, values={"no_system_role": True})
         assert apply_action(run.job, "resume") == ""

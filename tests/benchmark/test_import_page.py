@@ -111,7 +111,7 @@ def test_what_is_refused_is_a_sentence_and_keeps_what_was_typed(alice, page, mon
         ({"files": None}, "Files: This field is required."),
         ({"repetitions": "0"}, "Repetitions: Ensure this value"),
         ({"dataset": "9"}, "Dataset: Select a valid choice."),
-        ({"limit": "-1"}, "Only the first: It is -1"),
+        ({"limit": "-1"}, "Only the first: Ensure this value"),
     ):
         for keep in ({}, {"keep": "1"}):
             files = [upload(changed.get("files", RIGHT))] if changed.get("files", RIGHT) else []
@@ -122,7 +122,7 @@ def test_what_is_refused_is_a_sentence_and_keeps_what_was_typed(alice, page, mon
     assert "Files: a.eval" in written(alice.post(page, said(files=[upload(name="a.eval")]), headers=HTMX))
     # what is known to be wrong without reading a large file is said at once
     monkeypatch.setattr(importing, "BYTES_AT_ONCE", 0)
-    for changed, sentence in (({"dataset": "9"}, "Select a valid choice"), ({"limit": "-1"}, "It is -1")):
+    for changed, sentence in (({"dataset": "9"}, "Select a valid choice"), ({"limit": "-1"}, "Ensure this value")):
         assert sentence in written(alice.post(page, said(keep="1") | changed, headers=HTMX))
     assert not Run.objects.exists()
 

@@ -53,12 +53,6 @@ class Extent:
     def __add__(self, more: Extent) -> Extent:
         return Extent(self.ascii + more.ascii, self.other_bytes + more.other_bytes)
 
-    def __sub__(self, less: Extent) -> Extent:
-        return Extent(self.ascii - less.ascii, self.other_bytes - less.other_bytes)
-
-    def __mul__(self, times: int) -> Extent:
-        return Extent(self.ascii * times, self.other_bytes * times)
-
     @property
     def tokens(self) -> int:
         """Tokens on the high side, for budgets and estimates."""

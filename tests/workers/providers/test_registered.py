@@ -216,7 +216,16 @@ def refusal(status: int, body: object) -> BackendError:
 def test_refusals_and_passing_failures_are_told_apart():
     for body in ({"error": {"message": "Unsupported value: 'temperature'."}}, {"detail": [{"loc": ["body"]}]}, "no"):
         assert type(refusal(400, body)) is type(refusal(422, body)) is Rejected
+    assert str(refusal(400, [{"error": {"message": "Listed."}}])) == "HTTP 400: Listed."
     passing = {"error": {"message": "The service is unavailable; max_tokens and temperature failed."}}
     for status in (429, 500, 502, 503, 504):
         assert not isinstance(refusal(status, passing), Rejected)
     assert isinstance(refusal(500, {"error": {"message": "Internal error."}}), Overloaded)
+
+
+def test_options_of_a_model_are_in_what_it_is_asked():
+    options = {"reasoning_effort": "low", "extra_body": {"top_k": 4}, "max_tokens_field": "max_completion_tokens"}
+    backend = registry.make(Spec("openai", "tiny", base_url="http://127.0.0.1:9/v1", options=options))
+    body = backend.body(Request((), max_tokens=5, seed=7))
+    assert (body["reasoning_effort"], body["extra_body"], body["seed"]) == ("low", {"top_k": 4}, 7)
+    assert body["max_completion_tokens"] == 5 and "max_tokens" not in body
