@@ -140,6 +140,8 @@ def test_sizes_are_those_of_the_requests_and_money_is_counted_by_hand(gold, mode
     assert found.total.calls == found.total.to_make == 4
     half = estimates.estimate(planned(gold, [model], ["label"], max_tokens=1000, batch=True))
     assert half.lines[0].cost == line.cost / 2
+    named = estimates.estimate(planned(gold, [model], ["label"], max_tokens=1000, answer_format="structured"))
+    assert named.lines[0].output_tokens > line.output_tokens, "with the name of its dimension beside each label"
     free = estimates.estimate(planned(gold, [models["omniscient"], models["majority"]], ALL, judge=judge))
     lines = [(line.model.name, line.step, line.calls) for line in free.lines]
     assert lines == [("omniscient", "extract", 4), ("omniscient", "judge", 4), ("majority", "label", 4)]

@@ -17,7 +17,6 @@ from benchmark.suites.omnitom.data import (
     Record,
     gold_extraction_rows,
     gold_extraction_table,
-    gold_label_table,
     pairs_of,
     record_of_sample,
 )
@@ -36,7 +35,7 @@ from benchmark.suites.omnitom.judgements import (
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, DIMENSIONS
 from benchmark.suites.omnitom.parsing.answers import parse_extraction
 from benchmark.suites.omnitom.parsing.official import extraction_rows
-from benchmark.suites.omnitom.prompting.examples import examples_of, level_of
+from benchmark.suites.omnitom.prompting.examples import Example, Prediction, examples_of, ideal_answer, level_of
 from benchmark.suites.omnitom.prompting.requests import (
     ALL_SETTLED,
     Asking,
@@ -58,8 +57,6 @@ LABEL_COUNTS = "label counts"
 JUDGED_AT = (JUDGE, *PASSES)
 """The steps at which the judge is asked about whole tables, one per pass."""
 STRUCTURED = "structured"
-CELL_CHARACTERS = {EXTRACT: 40, LABEL: 190, JUDGE: 28}
-"""The length of a row of structured output in addition to its texts."""
 
 
 def _completing(key: str, label: str, **more: tuple[str, ...] | str) -> Step:
@@ -291,13 +288,16 @@ def parse_stage2(record: Record, answer: str, *, structured: bool = False) -> Pa
 
 
 def expected(question: Question) -> str:
-    """Return a perfect model's answer in the requested answer format; of a judge the gold table twice."""
-    record = _record(question)
+    """Return a perfect model's answer in the requested answer format. A judge's is about the gold table and itself."""
+    record, answer_format = _record(question), question.settings.answer_format
+    if question.step in (JUDGE, *PASSES):
+        told = tuple(row.as_told for row in record.rows)
+        perfect = Prediction(told, tuple((at, at) for at in range(len(told))))
+        asked = STRUCTURED if judging_of(question).links else answer_format
+        return ideal_answer(Example(record, perfect), JUDGE, asked)
     if question.step == LABEL:
-        return gold_label_table(record)
-    if question.settings.answer_format != STRUCTURED and question.step in (JUDGE, *PASSES):
-        return gold_extraction_table(record) * 2
-    if question.settings.answer_format != STRUCTURED:
+        return ideal_answer(Example(record), LABEL, answer_format)
+    if answer_format != STRUCTURED:
         return gold_extraction_table(record)
     rows = gold_extraction_rows(record.shown_rows, record.scheme)
     return json.dumps({"rows": rows}, ensure_ascii=False)
