@@ -9,14 +9,8 @@ from benchmark.management.commands._plans import flag
 from benchmark.models import AnswerFormat, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of
 from benchmark.services.selections import selection_named
-from benchmark.suites.registry import suites
 
 OF_COMPARING = ("model", "other_model", "group", "parse", "split")
-
-
-def group_keys() -> list[str]:
-    """List the keys of the metric groups of all suites."""
-    return [group.key for suite in suites().values() for group in suite.groups]
 
 
 def compared(run: Run, other: Run, options: Mapping[str, Any]) -> tuple[list[Run], list[str], Comparison]:

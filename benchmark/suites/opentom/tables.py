@@ -43,7 +43,6 @@ _OVERLAPPING = gettext_noop(
     "start (here from that of the one before), and whether a narrative of two samples has the same multi-hop questions "
     "in both (here they are drawn anew)."
 )
-_ATTITUDE = "Attitude"
 _GAP = gettext_noop(
     "Macro F1 on the mover’s view less that on the observer’s, each with the narrator’s questions, as the released "
     "code counts, of the answers that could be read; below zero the observer’s view is the easier one. n: questions, "
