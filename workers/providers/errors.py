@@ -67,7 +67,7 @@ class BackendError(Exception):
 
 
 class Rejected(BackendError):
-    """Its words concern one call, unless the first calls of a job are all refused in the same: then a setting is."""
+    """One request is refused. If the first requests of a job are all refused in the same words, a setting is wrong."""
 
 
 class Forbidden(Rejected):

@@ -34,24 +34,18 @@ def hold_back_hopeless(job: int, endpoint: Endpoint, error: BackendError) -> boo
     only before anything was answered, and if all are in the same words, as they are where a setting is wrong. Items
     that failed for this reason wait with the others.
     """
-    if not error.advice and _has_answers(job, endpoint):
-        return False
-    is_new = isinstance(error, Forbidden) and not _has_answers(job, endpoint)
-    if not (is_new or _is_held(job, endpoint) or _in_a_row(endpoint, error)):
-        return False
     items = Item.objects.filter(job=job, endpoint=endpoint)
+    is_new = not items.filter(call__state__in=COMPLETED).exists()
+    if not (is_new or error.advice):
+        return False
+    is_refused = is_new and isinstance(error, Forbidden)
+    is_held = items.filter(state=ItemState.HELD)
+    if not (is_refused or is_held.exists() or _in_a_row(endpoint, error)):
+        return False
     last_attempt = _ended_like(error).filter(call=OuterRef("call"), number=OuterRef("call__attempts_made"))
     items.filter(Exists(last_attempt)).hold_failed()
     hold_back(job, endpoint, note_of(endpoint, error))
     return True
-
-
-def _has_answers(job: int, endpoint: Endpoint) -> bool:
-    return Item.objects.filter(job=job, endpoint=endpoint, call__state__in=COMPLETED).exists()
-
-
-def _is_held(job: int, endpoint: Endpoint) -> bool:
-    return Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.HELD).exists()
 
 
 def _in_a_row(endpoint: Endpoint, error: BackendError) -> bool:
