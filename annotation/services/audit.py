@@ -45,7 +45,7 @@ _ACTIONS: dict[str, Promise] = {
     "guideline.changed": pgettext_lazy("audit log", "guideline changed"),
     "invitation.created": pgettext_lazy("audit log", "invitation made"),
     "invitation.revoked": pgettext_lazy("audit log", "invitation withdrawn"),
-    "pairs.linked": pgettext_lazy("audit log", "rows of pairs linked"),
+    "pairs.linked": pgettext_lazy("audit log", "rows linked as a pair"),
     "pairs.opened": pgettext_lazy("audit log", "reconciliation opened"),
     "pairs.reopened": pgettext_lazy("audit log", "reconciliation opened again"),
     "pairs.separated": pgettext_lazy("audit log", "rows of a pair separated"),

@@ -17,13 +17,13 @@ from benchmark.services.question_sizes import Size, sizes_of, test_sizes
 from benchmark.services.run_items import answers_by
 from benchmark.suites.questions import Step
 from benchmark.suites.registry import suite_named
-from core.messages import Sentence, gettext_noop, word
+from core.messages import Sentence, word
 from workers.domain.pricing import Money
 from workers.models import Endpoint
 from workers.providers.contract import Usage
 
 MOST_LOOKED_AT = 200
-"""Questions are made about so many samples, whole clusters of them, and stand for the others."""
+"""An estimate makes the questions about this many samples, in whole clusters; they represent the others."""
 
 
 @dataclass(slots=True)
@@ -206,9 +206,8 @@ def _looked_at(plan: Plan, stories: Sequence[DatasetSample]) -> tuple[Sequence[D
     clusters = sorted({story.cluster for story in stories})
     drawn = {*random.Random(1).sample(clusters, max(1, len(clusters) * MOST_LOOKED_AT // len(stories)))}
     looked, noun = [story for story in stories if story.cluster in drawn], plan.definition.noun[1]
-    sentence = gettext_noop("Estimated from {looked} of the {stories} {many}, drawn by whole {clusters}.")
     note = Sentence(
-        sentence,
+        "Estimated from {looked} of the {stories} {many}, drawn by whole {clusters}.",
         looked=f"{len(looked):,}",
         stories=f"{len(stories):,}",
         many=word(noun),

@@ -50,9 +50,8 @@ def sizes_of(draft: Run, questions: Iterable[tuple[str, DatasetSample]]) -> dict
         for sample in DatasetSample.in_full(samples.values()):
             question = question_of(draft, sample, step, answers_expected(draft, sample, step, prompts), prompts)
             request = suite.request(question)
-            digest = (
-                "" if suite.step(step).judged else _digest(request)
-            )  # answers to judge are not those of a perfect model
+            # a question to a judge rests on answers that nobody has yet: no two are known to be one call
+            digest = "" if suite.step(step).judged else _digest(request)
             at_step[sample.pk] = Size(extent_of(request), Extent.of(suite.expected(question)), digest)
     return sizes
 

@@ -113,8 +113,8 @@ def licence_in(folder: Path, title: str, otherwise: str = "") -> str:
 
 
 def released_bytes(path: Path, expected: str, released: str) -> bytes:
-    """Return what a text file holds, without a byte order mark and with line ends as it was released, and check its
-    SHA-256 against the released one: what is wrong in it is nothing that a reader has to look for."""
+    """Return the bytes of a text file as it was released: without a byte order mark, and with Unix line ends. Raises
+    BadImport if their SHA-256 is not the released one, so readers need not check the content."""
     raw = bytes_of(path, expected).removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n")
     check_released(path.name, hashlib.sha256(raw).hexdigest(), released)
     return raw

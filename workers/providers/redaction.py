@@ -1,6 +1,6 @@
 """Redaction of keys from foreign text: a server may send back the key that it was asked with.
 
-A key is found as it is, escaped as JSON and addresses escape it, and in base64 or hexadecimal digits.
+A key is found as it is, escaped in JSON or a URL, and in base64 or hexadecimal digits.
 """
 
 from __future__ import annotations
@@ -16,10 +16,8 @@ from workers.providers.keys import variable_problem
 REDACTED = "[key]"
 SHORTEST = 6
 """Characters of the shortest key that is looked for: a shorter one cannot be told from words."""
-
-
 LONG = 16
-"""Characters from which on a key is in no other word by chance."""
+"""Characters of the shortest key that cannot be part of another word by chance."""
 
 
 class Redactor:
@@ -42,7 +40,7 @@ class Redactor:
 
 
 def _forms(key: str) -> list[str]:
-    """Return patterns of what a key may be written as; a short one, only where it is a word of its own."""
+    """Return patterns for the ways in which a key may be written. A short key must be a separate word."""
     raw, plain = key.encode(), "".join(map(_escaped, key))
     written = {raw.hex(), raw.hex().upper()}
     for offset in range(3):
@@ -54,7 +52,7 @@ def _forms(key: str) -> list[str]:
 
 
 def _escaped(character: str) -> str:
-    """Return a pattern of a character as it is, or as JSON or an address escapes it, once or more than once."""
+    """Return a pattern for a character as it is, or escaped in JSON or a URL any number of times."""
     if character.isalnum() or character in "-_":
         return character
     return rf"(?:\\*{re.escape(character)}|%(?:25)*(?i:{ord(character):02x}))"
