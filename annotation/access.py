@@ -3,8 +3,6 @@
 Strangers get 404 (a project's existence is not theirs to know), members with too low a role 403.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The site admin's pages: people and projects may be changed there, what people decided may not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import admin

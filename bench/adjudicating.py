@@ -14,8 +14,6 @@ in a database that is dropped at the end. Prints a Markdown table and one JSON o
 machine's cores.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import csv

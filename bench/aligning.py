@@ -6,8 +6,6 @@ One table is the other in other words and another order, all rows of few actors:
     python bench/aligning.py --rows 200 --actors 1
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

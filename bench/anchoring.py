@@ -6,8 +6,6 @@ here 999 times. Simulated are votes of three annotators on stories of 12 proposi
 blind. How often a suggestion is taken differs much between stories (standard deviation 0.12 around 0.75), between
 annotators and between cells, and shown suggestions are taken more often by the shift."""
 
-from __future__ import annotations
-
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Annotators who vote over HTTP, in a project made for them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

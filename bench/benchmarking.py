@@ -16,8 +16,6 @@ object a measurement:
 Seconds are of one process; of what is said to be under a second the slowest of three is printed.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import html

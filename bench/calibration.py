@@ -18,8 +18,6 @@
   it errs otherwise on one
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

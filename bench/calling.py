@@ -15,8 +15,6 @@ durable. Prints one JSON object a measurement:
 The server shares the machine's cores with what is measured. CPU is that of the process that makes the calls.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -21,8 +21,6 @@ Prints one JSON object:
     broken, as sentences; none: exit status 0
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json

@@ -7,8 +7,6 @@ err together. Some leave rows out, whichever they are or those on which they wou
 judge that agrees most with people is chosen, as papers do, and compared with every other one.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Reads `paced SECONDS` and `unpaced REQUESTS` line by line from its input and ans
 end of the input it answers with what was lost and what was doubled, and ends its server.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

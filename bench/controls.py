@@ -10,8 +10,6 @@ Answers are missing on either side: at random, of hard questions (the harder its
 say (only wrong ones, only right ones), so that the answered pairs alone would mislead.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator

@@ -8,8 +8,6 @@ correlation. Families have one model each, three, or unequal numbers with one la
 which stood here before, is beside.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Options of programs that measure a statistic on simulated data sets."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Sequence

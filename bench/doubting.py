@@ -7,8 +7,6 @@ stated share of cells at random. Four models of four families are right in 70, 7
 not good in 40 %. Where errors are shared, all models give one and the same wrong label in a stated share of cells,
 where gold is right."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from itertools import product

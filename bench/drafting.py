@@ -7,8 +7,6 @@ the draft in sight or blind, drawn apart. Stories differ in length and in how ha
 find. Each row that the draft holds is written more often where it was shown, by `effect`; each row that it lacks, less
 often by half of that; and minutes fall by a quarter where there is an effect."""
 
-from __future__ import annotations
-
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial

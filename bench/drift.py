@@ -7,8 +7,6 @@ Simulated are anchors of 25 rows that a judge is asked about again at the start,
 Each anchor has a level of its own, the share of rows with the same verdict as at first: all alike, or beta distributed.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from dataclasses import dataclass

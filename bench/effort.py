@@ -8,8 +8,6 @@ stated coefficient of variation), or by cells one by one. Stories left are as la
 5 to 25 cells left. The interval of the pace, which stood here before, is beside.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -10,8 +10,6 @@ Arms and samples of items are drawn again in each sample, and of some pages only
 version differ in these: compare those first.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io

@@ -11,8 +11,6 @@ makes it only more), those of whoever waits longest after a vote; of a command s
 `--imports` also imports the votes of each size into an installation of its own, which takes minutes.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import csv

@@ -11,8 +11,6 @@ a busy machine does not change. Everything shares the machine's cores.
 `--server gunicorn` and `granian` are there to compare with; install them by hand beside the product.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -5,8 +5,6 @@ quicker and rougher. Every sample is of new stories, so that the truth is that o
 agreement the coefficient of 200,000 stories, else the expected score.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Mapping

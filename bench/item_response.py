@@ -5,8 +5,6 @@ are drawn from a standard normal distribution of ability, items with log odds at
 from N(0.8, 0.4), so that some tell models apart well and some not at all. Shares are of 12 answers, whose own log odds
 differ within an item by N(0, 1)."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -10,8 +10,6 @@ the end of its second table.
     python bench/judging.py --repetitions 100 --stories 20 50
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -7,8 +7,6 @@ the stories are those of the seven categories that OmniToM keeps, without three 
 The propositions are made up either way. Votes agree strictly on about 92 per cent of the cells, as published.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

@@ -6,8 +6,6 @@ that comes with PercepToM: the right option is found by drawing the order again 
 are real where Percept-FANToM has them. Who knows what is made up, from the beliefs.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

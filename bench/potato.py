@@ -1,8 +1,6 @@
 """potato, an annotation tool to compare with: installed from the registry into an environment of its own, and served as
 its own command serves it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

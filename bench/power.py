@@ -10,8 +10,6 @@ found that the spread of one earlier pair of models, on 100 stories, names. The 
 before for all scores, is in the last column.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -9,8 +9,6 @@
 Prints one JSON object a line.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """Starts the product's own server, or another to compare with, for a measurement."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import socket

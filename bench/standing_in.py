@@ -9,8 +9,6 @@ stories that suit it more or less. Every annotator that it beats is a false alar
 the table says how often it may stand in. The t test alone, which stood here before, is beside.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -8,8 +8,6 @@ people match, in how the judge errs, in both or in neither. Samples are drawn as
 that of endless stories with the same categories. An interval that takes the sample for a simple random one is beside.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ single stories; the chance of a right answer grows by the slope with the score o
 stories and new models, so that the truth is what was built in.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Mapping, Sequence

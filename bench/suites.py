@@ -11,8 +11,6 @@ the import to the figures. `--controls` also asks everything under other names. 
 folder that was kept.
 """
 
-from __future__ import annotations
-
 import argparse
 import html
 import json

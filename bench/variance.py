@@ -8,8 +8,6 @@ answers that are right or wrong with such a chance. *Uneven*: every prompt was a
 and a tenth of the scores is missing.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from dataclasses import dataclass

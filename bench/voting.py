@@ -19,8 +19,6 @@ gunicorn and granian are there to compare with. The product does not need them: 
 (`.venv/bin/uv pip install gunicorn granian`).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

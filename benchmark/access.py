@@ -1,8 +1,6 @@
 """The only way from a user and an id to a dataset, a run or an item of one, and from there to what of its gold the user
 may see."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,8 +1,6 @@
 """The requests of an address of a leaderboard or of a comparison, as its reader may see it: pages, files and the API
 read addresses alike."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Background task besides calls: computing the figures of finished runs."""
 
-from __future__ import annotations
-
 from celery import shared_task
 from django.db import connections
 

@@ -3,8 +3,6 @@
 kombu's own transport lets a reader take a file that is half written, and the worker ends on it.
 """
 
-from __future__ import annotations
-
 import os
 import uuid
 from time import time_ns

@@ -1,7 +1,5 @@
 """Cache in Redis that a site can do without: while Redis is away nothing is found and nothing is kept."""
 
-from __future__ import annotations
-
 import logging
 import math
 import time

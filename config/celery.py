@@ -1,7 +1,5 @@
 """Celery notifies the workers. What there is to do lies in the database, so that a lost message loses nothing."""
 
-from __future__ import annotations
-
 import logging
 import math
 import os

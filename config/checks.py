@@ -3,8 +3,6 @@
 Those on the environment have a tag of their own: our commands run it alone (`core/management/json_command.py`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

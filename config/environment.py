@@ -4,8 +4,6 @@ A wrong value does not raise while settings load: it is collected in `problems`,
 `config.checks` reports it, so that `manage.py check` prints every problem at once.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

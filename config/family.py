@@ -1,7 +1,5 @@
 """Processes forked from one that has loaded what they need: they share its memory, and end with it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

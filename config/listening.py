@@ -1,7 +1,5 @@
 """The address that the web server answers at, HOST and PORT of the environment."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import sys

@@ -1,7 +1,5 @@
 """Filters of the log: refusals in one line, no keys of models, storage failures as sentences."""
 
-from __future__ import annotations
-
 import logging
 
 from core.storage import trouble_of

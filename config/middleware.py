@@ -1,8 +1,6 @@
 """Middleware that no library of ours has: headers of private pages, the language of a page, answers to NUL, to a suite
 that failed and while figures are computed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """Sessions in the database as Django keeps them; every request asks for its own, by a query that is written once."""
 
-from __future__ import annotations
-
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """Storage of static files: under the hash of what is in them, so that a browser may keep each for ever."""
 
-from __future__ import annotations
-
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 IMPORT = (r"""(?m)^(?P<matched>(?P<names>import [^"';]*)"(?P<url>\.[^"]+)";)""", '%(names)s"%(url)s";')

@@ -5,8 +5,6 @@ wait for it (core/preparing.py). Where it fails all end.
 Supervisor itself starts programs after its first wait for their output, a second in which there is none.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

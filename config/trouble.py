@@ -1,7 +1,5 @@
 """The page that people read where the disk or the database fails."""
 
-from __future__ import annotations
-
 import sys
 
 from django.http import HttpRequest, HttpResponse

@@ -1,8 +1,6 @@
 """A worker: `python -m config.worker` makes the calls of all endpoints but local engines, `python -m config.worker
 NAME` those of the engine endpoint of this name, one a GPU."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -4,8 +4,6 @@ Many rows take a tenth of the ORM's time: `COPY` on PostgreSQL, one prepared sta
 path take one statement.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime

@@ -4,8 +4,6 @@ Leases are compared inside the database (`Now()`). Everything else that one proc
 when an item may be claimed and when calls start, is told by `database_time`.
 """
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """SHA-256 of texts and of what JSON can hold, as 64 hexadecimal digits."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Estimates as charts and plots take them: a figure with its interval, of whatever class."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

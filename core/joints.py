@@ -5,8 +5,6 @@ list, and nothing between sentences. A translated text is never followed by a si
 functions, templates have the tag `joint` and the filter `listed` (templatetags/texts.py).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 

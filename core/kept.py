@@ -10,8 +10,6 @@ Commands, files, parts of pages and the API take their time. A page waits for WA
 value is being computed, and asks again (`on_page`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager

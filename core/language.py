@@ -4,8 +4,6 @@ Who runs the rules installs what translates (`install`); until then, and whereve
 sentence is as it was written. The names are those of gettext, by which the texts of the code are found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 

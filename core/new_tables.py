@@ -1,7 +1,5 @@
 """A migration's operation that makes the tables of many models in one step."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fields of pages' forms that take what JSON from outside may be (`core.incoming`), and nothing else."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

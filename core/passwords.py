@@ -1,7 +1,5 @@
 """Rules for passwords, said in every language of the pages."""
 
-from __future__ import annotations
-
 from django.contrib.auth.password_validation import MinimumLengthValidator
 from django.utils.translation import ngettext
 

@@ -1,7 +1,5 @@
 """Values as JSON has them: where dataclasses leave the program, to be kept or printed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime

@@ -1,8 +1,6 @@
 """Mark that the database and the static files are being brought up to date (`prepare`), as `make serve` does beside the
 loading of what needs them: a file that is there for so long."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Queries that the ORM writes once and that are then only filled in: writing one anew takes ten times as long as
 answering it, which counts where every click goes through."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count

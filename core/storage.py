@@ -1,7 +1,5 @@
 """Trouble with this installation's disk or database, in a sentence that names it."""
 
-from __future__ import annotations
-
 from django.db import connection
 
 from core.storage_trouble import sentence_of

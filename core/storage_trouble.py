@@ -1,8 +1,6 @@
 """One sentence for what can happen to the disk and to the database beneath everything: full, damaged, away, held, not
 writable, not prepared."""
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Iterator
 

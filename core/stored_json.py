@@ -1,7 +1,5 @@
 """JSON columns of much text, which are read far more often than written."""
 
-from __future__ import annotations
-
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Sequence

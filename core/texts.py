@@ -1,7 +1,5 @@
 """JSON and text in the one form that is hashed and stored."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

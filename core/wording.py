@@ -1,7 +1,5 @@
 """Numbers as sentences have them."""
 
-from __future__ import annotations
-
 from core.language import ngettext
 
 

@@ -1,7 +1,5 @@
 """The only way from a user and an id to a study, a table or an alignment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Background task: asking the anchors of watches that are due."""
 
-from __future__ import annotations
-
 from celery import shared_task
 from django.db import connections
 

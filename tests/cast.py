@@ -1,7 +1,5 @@
 """The cast: Alice owns the project, Bob, Bea and Ben annotate, Esi is the expert, Charlie is a stranger."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 

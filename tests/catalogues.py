@@ -1,7 +1,5 @@
 """What tests ask about catalogues: whether one is whole, and all entries of a domain."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Commands of manage.py, each in a process of its own, of a program that was loaded once: to load it takes longer than
 most commands."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -1,7 +1,5 @@
 """What all tests share: quick settings, the cast of `tests/cast.py`, and what it does."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

@@ -1,8 +1,6 @@
 """What is dear to make, such as a finished run, made once and copied into each test that needs it; and a database
 emptied of it."""
 
-from __future__ import annotations
-
 import fcntl
 import pickle
 from collections.abc import Callable, Iterator, Sequence

@@ -1,8 +1,6 @@
 """Connections to the database that are kept from one test to the next: to open one takes SQLite, which reads the whole
 schema then, and PostgreSQL, which begins a process, longer than most of what a test sends."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db import connections

@@ -1,7 +1,5 @@
 """Answers with a thought in the text, in the marks of many models: what tests of every reader of answers share."""
 
-from __future__ import annotations
-
 from workers.providers.contract import Completion, Stop, Usage
 
 FINAL = "<|start|>assistant<|channel|>final<|message|>"

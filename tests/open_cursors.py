@@ -4,8 +4,6 @@ Python closes such a cursor at some later moment. If that is within the transact
 connection, the server does not have the cursor any more and aborts the transaction.
 """
 
-from __future__ import annotations
-
 import contextlib
 import weakref
 from typing import Any

@@ -1,7 +1,5 @@
 """A label schema of eight dimensions that is not OmniToM's, for tests."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

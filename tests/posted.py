@@ -1,7 +1,5 @@
 """Which addresses take a POST."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 

@@ -1,8 +1,6 @@
 """What migrations leave, of all test processes made by one, and on SQLite kept until a migration changes; and a data
 folder as `migrate` and `collectstatic` leave it, made once for all."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Pressing a button six times at once, and which addresses tests press."""
 
-from __future__ import annotations
-
 import functools
 import re
 import threading

@@ -1,7 +1,5 @@
 """The sample project, loaded once for all tests that only need it there."""
 
-from __future__ import annotations
-
 from annotation.models import Project
 from annotation.services.sample import load_sample
 from tests.copies import copied

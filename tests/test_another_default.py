@@ -1,7 +1,5 @@
 """The default schema becomes another version: what is there already stays what it was."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

@@ -1,7 +1,5 @@
 """The audit log says its actions and details in words, in the reader's language, and leaves names as they are."""
 
-from __future__ import annotations
-
 import ast
 import re
 

@@ -1,7 +1,5 @@
 """The import directions of docs/developers.md, held by import-linter, and what shared code may know by name."""
 
-from __future__ import annotations
-
 import graphlib
 import re
 import subprocess

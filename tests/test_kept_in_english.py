@@ -1,7 +1,5 @@
 """What is kept is English whoever made it: rows, documents and figures in caches, of pages and presses in Chinese."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """In which language a page comes, and what stays English."""
 
-from __future__ import annotations
-
 import pytest
 from django.test import Client
 from django.utils import translation

@@ -1,7 +1,5 @@
 """Who may try passwords how often, what a reset leaves behind, and what changing an address asks for."""
 
-from __future__ import annotations
-
 import threading
 from datetime import timedelta
 

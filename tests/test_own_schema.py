@@ -1,8 +1,6 @@
 """A project with a label schema of its own goes the whole way: from its file to published gold, which runs measure by
 that schema."""
 
-from __future__ import annotations
-
 import io
 import json
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Every command in the code blocks of README and docs that can run without what only a reader has, run in its order."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

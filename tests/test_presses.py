@@ -1,8 +1,6 @@
 """Buttons that make something: posted six times at once they make one. Every address that takes a POST is pressed by
 some test, or says why that can make nothing twice."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """Code and templates are formatted and free of what the linter finds (`make lint`)."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

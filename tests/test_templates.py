@@ -1,7 +1,5 @@
 """What every page's frame and parts have in common, and that style sheets and scripts speak of what is there."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Pages speak English and Chinese: every text of a page goes through gettext, and has its translation."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 fields have two doors is taken from the code: a form and a shape are two doors to one thing where their names say so
 (`FlagForm`, `FlagIn`), two shapes where they become the same value of a service or have the same name."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections import defaultdict

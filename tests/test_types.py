@@ -1,7 +1,5 @@
 """The types of the product, held by mypy (pyproject.toml)."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

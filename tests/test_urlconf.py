@@ -1,7 +1,5 @@
 """Every URL has one row here: who may open it. A URL without a row fails, a stranger is refused everywhere."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from urllib.parse import urljoin

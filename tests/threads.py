@@ -1,7 +1,5 @@
 """Work that begins in several threads at the same moment, each with a connection of its own."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Access to endpoints, the ledger and the workers, which belong to the site: for the site admin alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any

@@ -1,7 +1,5 @@
 """Celery tasks of the workers. Messages carry no work: what there is to do lies in the database."""
 
-from __future__ import annotations
-
 import threading
 
 from celery import current_app, shared_task

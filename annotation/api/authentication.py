@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from django.utils import timezone
 from rest_framework.authentication import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied

@@ -1,7 +1,5 @@
 """Projects, stories and propositions."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView

@@ -1,7 +1,5 @@
 """Descriptions of the operations on a project: their path parameters and the reasons for refusals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 

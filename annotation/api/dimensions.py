@@ -1,8 +1,6 @@
 """Dimensions and labels in requests: checked against the schema of the project, described as those of the reader's own
 projects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any

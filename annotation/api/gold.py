@@ -1,7 +1,5 @@
 """Gold labels with their lineage, experts' decisions on one cell or many, and the threads about cells."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any
 

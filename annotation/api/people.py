@@ -1,7 +1,5 @@
 """Members of a project with their roles, invitations, and what the project adds to its guidelines."""
 
-from __future__ import annotations
-
 import secrets
 from typing import Annotated
 

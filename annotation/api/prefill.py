@@ -1,7 +1,5 @@
 """Rounds of suggestions: how they stand, and what their page's buttons do. Admins."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from django.shortcuts import get_object_or_404

@@ -1,7 +1,5 @@
 """Comments on cells and flags on propositions: an annotator's own, and experts' answers to flags."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated
 

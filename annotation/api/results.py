@@ -1,7 +1,5 @@
 """Agreement and export."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from django.http import Http404, StreamingHttpResponse

@@ -1,7 +1,5 @@
 """Experts' own drafts of belief tables, and the reconciliation in which two of them become one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An annotator's own work. Nothing here shows, or depends on, what other annotators did."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request

@@ -1,7 +1,5 @@
 """Names of actors: that of the world, and what joins several in one name."""
 
-from __future__ import annotations
-
 from annotation.domain.schema import WORLD
 
 JOINT = r"(?:,|;|&|/|\band\b|和|与|、)"

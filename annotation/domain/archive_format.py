@@ -4,8 +4,6 @@ People are named by user name, imported annotators of the project by `:` and the
 and changes of votes by numbers that count within the archive, so that it means the same on every installation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Arms in which an annotator meets suggestions, or an expert a draft: drawn by a hash, the same on every machine."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """A balanced, seeded plan of who labels which story."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set

@@ -6,8 +6,6 @@
 They answer tasks of labels and of propositions (`tasks`), in the answer format that a task asks for (`answer_writers`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

@@ -1,7 +1,5 @@
 """The columns of a spreadsheet and the fields of a record: which holds what by its name, and what a cell says."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 A line that cannot be used becomes a `Problem` with its file, line and one sentence; it stops nothing else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 

@@ -4,8 +4,6 @@ An answer is never taken on trust: rows that cannot stand in a table are left ou
 nothing is left says why.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """A draft of a belief table as it is typed: states of its rows, merging of two changes of one row, and undo."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

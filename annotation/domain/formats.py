@@ -1,8 +1,6 @@
 """The formats that files come in and go out in: forms, commands, API and addresses take their choices from here, and
 what a file seems to be is told by them alone."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -5,8 +5,6 @@ Prompt levels follow the TELeR taxonomy as OmniToM uses it (appendix C): 1 one s
 sub-tasks, 4 criteria, a block by story category, definitions and worked examples besides.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

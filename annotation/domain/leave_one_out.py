@@ -5,8 +5,6 @@ every majority. So the gold label counts only where it stands without the person
 another expert decided it, or where the other votes settle it by the resolution rule.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """The order in which an expert sees the votes of a cell, and the label that leads."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Sequence

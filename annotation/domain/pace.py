@@ -1,7 +1,5 @@
 """Forecast of whether somebody will be done by a deadline, going on as they did."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 

@@ -1,7 +1,5 @@
 """Problems found by an import, line by line, in bounded memory."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

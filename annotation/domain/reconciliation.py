@@ -3,8 +3,6 @@
 Stage 1 of OmniToM, section 4 and appendix B.4: experts extract apart, then reconcile with remarks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -7,8 +7,6 @@ votes than the overlap asks for it is *pending*: nothing is settled early, so th
 cell how the others voted.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

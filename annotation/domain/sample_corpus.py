@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from functools import lru_cache
 from pathlib import Path

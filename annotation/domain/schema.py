@@ -5,8 +5,6 @@ never changes: other definitions or labels are another version. `schema_files` r
 has those that come with the program.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,8 +1,6 @@
 """Read a label schema from a JSON file; the first mistake ends it, with one sentence that names file, place and what
 was expected."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Annotated, Any

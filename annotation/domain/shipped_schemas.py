@@ -4,8 +4,6 @@ OmniToM's dimensions and labels are those of the paper (section 3 and appendix A
 own words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Stories of spreadsheets and of JSON records: of OmniToM's, of ToMBench's items, and of any object with a text."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 """Warnings about rows of a belief table while it is written, in the language of who writes it. None of them forbids
 anything: a story may need it so."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

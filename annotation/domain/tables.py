@@ -1,7 +1,5 @@
 """Rows of a belief table as people paste them: pipes or tabs; actor, belief and, optionally, order."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

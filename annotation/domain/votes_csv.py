@@ -1,7 +1,5 @@
 """Votes kept in a spreadsheet: one row a vote (the contract of `import_votes`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Decisions on cells, and decisions to take back, as the script of the adjudication pages posts them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from annotation.forms.values import Label, NoLabel, Reason, Tag

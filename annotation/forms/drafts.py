@@ -1,8 +1,6 @@
 """Changes of a draft's rows as the editor posts them, decisions on pairs of rows, and links, as the page of
 reconciliation posts them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import Field

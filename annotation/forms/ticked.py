@@ -1,7 +1,5 @@
 """Rows that a form has people tick."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Values that pages and bodies of the API take alike: one mark for both doors, so that neither takes what the other
 refuses."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from annotation.models import ErrorTag, Role

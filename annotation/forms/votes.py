@@ -1,8 +1,6 @@
 """Votes as they are posted: one shape for the labelling grid and for the API, which describes it. `schema` of the
 context is the project's label schema."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from django import forms

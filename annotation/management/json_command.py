@@ -1,7 +1,5 @@
 """Commands about a project, and the people, stories and parts of it that their options name."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date

@@ -1,7 +1,5 @@
 """Named reads of the experts' queue: a constant number of statements, whatever the size of the project."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Rows that stay as they were written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NoReturn, TypeVar
 

@@ -3,8 +3,6 @@
 `annotation/services/counts.py` writes them, in the transaction of each change of votes, gold or propositions.
 """
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.db import models
 

@@ -1,7 +1,5 @@
 """Named reads of the history of gold over a whole project, newest first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Page that a log-in opens: where somebody's work is."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 
 from annotation.models import adjudication_queue, table_queue, workload

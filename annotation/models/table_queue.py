@@ -1,7 +1,5 @@
 """Stories by how far their belief table is, as one expert may know it: never what another one wrote."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An annotator's own stories and how far each is, in a constant number of statements."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date, datetime

@@ -4,8 +4,6 @@ Each annotator has habits: pairs of labels that they mistake for one another, mo
 world facts. The draw is seeded: running it again writes the same file. `python annotation/sample/make_votes.py`
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import random

@@ -1,7 +1,5 @@
 """Accounts by user name, for imports and commands."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections import defaultdict

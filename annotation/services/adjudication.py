@@ -1,7 +1,5 @@
 """Experts' decisions on cells, one or many: deciding, deciding again, taking back, filing for the guideline."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime

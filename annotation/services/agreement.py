@@ -1,7 +1,5 @@
 """Agreement of a project, from the votes in the database to the report."""
 
-from __future__ import annotations
-
 import csv
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 """The effect of pre-filled labels on a project's votes: loads the votes on cells with a suggestion and compares their
 arms."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,8 +1,6 @@
 """The suggestions that an annotator sees, and when. Decided by the server alone, from what was drawn for the
 assignment."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Assignments at stories: planned by a pure rule, held by the database."""
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterable

@@ -4,8 +4,6 @@ An app above adds its own words by `register` when it is ready. A code without w
 that people gave.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Writing a story's gold table. A proposition with votes is never changed in place: its history must stay true."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 An app above adds its own steps by `register` when it is ready; every list costs a constant number of statements.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Experts' claims on stories: whoever decides the cells of a story has it alone, for as long as they work."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 

@@ -1,8 +1,6 @@
 """Import corpus files in short transactions. Importing a file again changes nothing, so that an interrupted import is
 resumed by starting it again."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The one writer of the counts of stories and annotators, in the transaction of the change that they follow."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any

@@ -1,8 +1,6 @@
 """A Croissant 1.1 description (mlcroissant) of the exported gold, with the Responsible AI fields that the project
 knows."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """Experts' decisions on cells: which are in force, which an expert can take back, and how fast experts decide."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime, timedelta

@@ -1,8 +1,6 @@
 """The effect of models' drafts on a project's belief tables: loads the tables that were handed in and compares those
 written with the draft in sight with those written blind."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 
 import numpy as np

@@ -1,8 +1,6 @@
 """An expert's own draft of a belief table: each change is saved as it is typed, with its history. Nobody else sees it
 before it is handed in and the reconciliation is opened."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -3,8 +3,6 @@
 The sheet is kept in the cache with the last event that it contains: a look counts what came since.
 """
 
-from __future__ import annotations
-
 import csv
 import heapq
 from collections import defaultdict

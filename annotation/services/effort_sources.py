@@ -1,7 +1,5 @@
 """Events that time on task is counted from. An app above adds those of its own work by `register` when it is ready."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files of any format on the page *Import*: recognising, checking and importing them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ The caller holds the transaction and the locks on the propositions. Every label 
 read, and onto no other.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Gold in the record format, every vote with its lineage, and the data set's description."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import defaultdict

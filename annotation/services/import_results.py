@@ -1,7 +1,5 @@
 """The result of an import of any kind, in the same words for pages, commands and the log."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """The people that names of a file stand for. No import makes an account or a membership."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -8,8 +8,6 @@ the others' mistakes: a stranger who fails on purpose keeps nobody out who has b
 guide to authentication).
 """
 
-from __future__ import annotations
-
 import math
 import secrets
 import unicodedata

@@ -1,8 +1,6 @@
 """Writing the rows of corpus files: stories that a project lacks, and tables for stories that lack one, found by their
 text."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from itertools import count

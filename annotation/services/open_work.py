@@ -5,8 +5,6 @@ or has begun, counts for everybody. Work that any expert may take up counts for 
 runs, and would never see a result. An app above adds its kinds of work by `register` when it is ready.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Set
 from enum import IntEnum
 

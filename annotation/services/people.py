@@ -1,7 +1,5 @@
 """Members, roles and invitations."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Collection
 from datetime import datetime, timedelta

@@ -4,8 +4,6 @@ verify.
 A cell that has a vote, a table that somebody has begun, and a suggestion that anybody can have seen, are never changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

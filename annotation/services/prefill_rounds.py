@@ -1,8 +1,6 @@
 """The two kinds of rounds of suggestions: labels of propositions, and drafts of belief tables. What a round may still
 ask for, its requests, one call a story, and what its answers become."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

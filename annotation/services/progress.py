@@ -1,8 +1,6 @@
 """Progress of a project, from the counts that are kept of its stories: a constant number of statements, whatever the
 size."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Projects, their settings and guidelines."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import datetime

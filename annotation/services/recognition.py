@@ -1,7 +1,5 @@
 """Recognition of files by their first line, before anything else is read of them (`domain.formats`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
 from pathlib import Path

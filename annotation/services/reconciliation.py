@@ -1,7 +1,5 @@
 """Two experts' drafts of a story's table in pairs of rows, settled pair by pair into one table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

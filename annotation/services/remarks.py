@@ -1,7 +1,5 @@
 """Remarks of annotators beside their votes: comments on cells and flags on propositions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 

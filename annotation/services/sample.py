@@ -1,7 +1,5 @@
 """The sample project: loaded once into a new installation, so that every page has something to show."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

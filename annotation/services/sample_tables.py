@@ -1,7 +1,5 @@
 """The belief tables of the sample project: two experts write each apart, and one of them reconciles the two."""
 
-from __future__ import annotations
-
 import csv
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Label schemas: loading one, and finding those that are here."""
 
-from __future__ import annotations
-
 from django.db import IntegrityError, transaction
 
 from annotation.domain.schema import Schema

@@ -1,7 +1,5 @@
 """Short transactions with pauses between them, so that votes get in between: SQLite has one writer at a time."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Import belief tables from a spreadsheet, story by story. Importing the same file again changes nothing."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

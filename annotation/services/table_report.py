@@ -1,7 +1,5 @@
 """Agreement of experts on the belief tables that they wrote apart and reconciled."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.models import Count, Q

@@ -5,8 +5,6 @@ with the project and written a few stories at a time. An interrupted import leav
 importing the file again resumes it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sqlite3
 from collections import Counter, defaultdict

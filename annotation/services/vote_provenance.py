@@ -1,8 +1,6 @@
 """Provenance of votes, what people saw when they voted: the suggestion of each cell, and the votes that it cannot have
 touched."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field

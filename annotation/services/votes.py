@@ -1,7 +1,5 @@
 """Saving, withdrawing and undoing votes."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

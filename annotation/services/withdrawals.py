@@ -1,7 +1,5 @@
 """Stories that take part in nothing, without losing what they have."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import datetime
 

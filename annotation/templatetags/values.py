@@ -1,8 +1,6 @@
 """Values as pages write them: shares in per cent with two decimals, coefficients with three, undefined ones a dash;
 what is below 0 has the minus of charts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login

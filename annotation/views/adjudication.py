@@ -1,7 +1,5 @@
 """The experts' queue, the screen of one story, and open cells that are alike."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode

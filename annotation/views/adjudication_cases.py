@@ -1,8 +1,6 @@
 """The history of a cell with its threads, flagged propositions, cases for the guideline, and where annotators were
 overruled."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

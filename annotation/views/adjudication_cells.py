@@ -1,7 +1,5 @@
 """The cells of the adjudication pages: who sees which votes, in which order, and what the pages' script saves."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any

@@ -1,8 +1,6 @@
 """Agreement between annotators: pictures first, figures below, annotators loaded after, second opinions when asked
 for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode

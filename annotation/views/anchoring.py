@@ -1,7 +1,5 @@
 """Page of what suggestions did to the votes of a project, in pictures first."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from django.http import HttpResponse

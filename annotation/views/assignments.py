@@ -1,7 +1,5 @@
 """Assignments of stories to people: the balanced plan, releases and deadlines, one story or all that a filter shows."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 

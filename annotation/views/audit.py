@@ -1,7 +1,5 @@
 """The audit log of a project: what was changed in it, and every change of its gold."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Effect of models' drafts on belief tables: tables begun with one compared with tables written blind."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _

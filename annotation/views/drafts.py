@@ -1,7 +1,5 @@
 """The editor of an expert's own draft of a belief table, and what its script calls."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any

@@ -1,7 +1,5 @@
 """Time on task: what people spent on a project, and how long the rest takes at their pace."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
 

@@ -1,7 +1,5 @@
 """The labelling grid of one story, and what its script calls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Rounds of suggestions: choosing, the estimate before, and progress."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """Two drafts of a story's table in pairs of rows, and what the page's script calls."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render

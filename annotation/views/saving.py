@@ -1,7 +1,5 @@
 """Saving for the scripts of the grid, the editor and the pairs, which send again what was not answered."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

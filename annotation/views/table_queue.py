@@ -1,7 +1,5 @@
 """The queue of belief tables: what an expert can write, what waits, what is done, and who writes what."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 

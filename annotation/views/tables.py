@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import HttpResponse

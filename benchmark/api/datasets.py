@@ -1,7 +1,5 @@
 """Versions of a project's gold and imported copies: what runs are on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from drf_spectacular.utils import extend_schema

@@ -1,7 +1,5 @@
 """Path parameters and files of the operations of this app; their errors lie in annotation.api.description."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Gold labels that good models agree against, for experts to look at again."""
 
-from __future__ import annotations
-
 from django.http import Http404, HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import PermissionDenied

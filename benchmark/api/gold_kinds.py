@@ -1,7 +1,5 @@
 """Effect of suggestions and adjudication on gold, and on what models score on it."""
 
-from __future__ import annotations
-
 from django.http import Http404, HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers

@@ -1,7 +1,5 @@
 """The items of a run down to the raw answer, and their scores as one long table."""
 
-from __future__ import annotations
-
 from django.http import Http404, QueryDict, StreamingHttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView

@@ -2,8 +2,6 @@
 and services of the pages. Admins.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Shapes of requests about runs: filters, bodies."""
 
-from __future__ import annotations
-
 from pydantic import Field
 from rest_framework import serializers
 

@@ -1,7 +1,5 @@
 """Results of runs: reports, leaderboards, comparisons, and their tables."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs of models: what they are and how they stand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from django.db.models import QuerySet

@@ -1,7 +1,5 @@
 """Structure against answers: do right answers come with a right belief structure?"""
 
-from __future__ import annotations
-
 from django.http import Http404, HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers

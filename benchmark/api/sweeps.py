@@ -1,7 +1,5 @@
 """The sweep of a launch: every model at every level, and which was chosen by a paired test."""
 
-from __future__ import annotations
-
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView

@@ -1,7 +1,5 @@
 """All controls, and which of them a run is under."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The contract of controls: the parts of a suite's samples that they can change, and the description of a control."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Evidence of a text about a word with a capital: that it is somebody's name, or that of something else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Objects and places of the lists that texts name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

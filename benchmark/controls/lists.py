@@ -1,8 +1,6 @@
 """Names, things and sentences of our own (`lists.toml`), that controls put in the place of others, and words that tell
 whether a name beside them is somebody's."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence

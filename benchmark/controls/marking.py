@@ -1,7 +1,5 @@
 """The changes of a sample by a control, text by text, for a reader who holds both against each other."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ to somebody by “and”, or an actor of the data; and where they do not tell th
 word occurs in small letters too, but for names that are words. For Chinese see `chinese.py`.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

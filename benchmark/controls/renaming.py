@@ -1,7 +1,5 @@
 """People, places and objects under other names: a model that remembers a story has nothing to remember."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

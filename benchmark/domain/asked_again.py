@@ -1,7 +1,5 @@
 """One model asked in two ways, such as published and under a control, or plain and by a method."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

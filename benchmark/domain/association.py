@@ -18,8 +18,6 @@ restricted maximum likelihood. That model does not know that one story has sever
 slope's interval is the one interval of the product: the same weighted regression over resampled stories.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Means of printed figures, as the released scorers of benchmarks print them: texts of six decimals."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Estimates with where they can be whatever is missing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Doubtful gold: labels against which good models agree, the least credible first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

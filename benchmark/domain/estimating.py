@@ -1,7 +1,5 @@
 """Means over stories with intervals and bounds, overall and by category; all figures of a row share resamples."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

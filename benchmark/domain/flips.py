@@ -1,7 +1,5 @@
 """Answers that differ where the same was asked again, by sample and by cluster."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 

@@ -1,7 +1,5 @@
 """Gold by how it came about: scores on each kind of it, whether ranks change, how far labels moved, and the ceiling."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -13,8 +13,6 @@ distribution with as many degrees of freedom as there are models less one: x res
 normal one are too narrow in simulations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

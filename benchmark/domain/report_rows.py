@@ -1,7 +1,5 @@
 """The figures of a report, in rows: over all samples, and over those of each category."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """The form by which answers that were made elsewhere become a run."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Forms of launching, judging and extending runs."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 

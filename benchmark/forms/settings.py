@@ -1,7 +1,5 @@
 """Fields of what suites let choose."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -8,8 +8,6 @@
 - simtom: SimToM, what a person knows of the story first (Wilf et al. 2023, "Think Twice").
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

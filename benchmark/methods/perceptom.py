@@ -5,8 +5,6 @@ After Jung et al. 2024, "Perceptions to Beliefs". With the true perceptions of t
 the oracle of that paper.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Setting, steps and requests of the methods that a suite takes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """The registry of methods: all that any suite may take, in the order in which launches offer them. A new one is its
 file and its place here."""
 
-from __future__ import annotations
-
 from benchmark.methods.answering import COT, PLAIN, S2A, SELF_ASK, SIMTOM
 from benchmark.methods.contract import Method
 from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEPTOM

@@ -6,8 +6,6 @@ that was asked about a part of the stories has no figure of all; rows of people 
 read as if there were no such model.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass

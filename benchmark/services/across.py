@@ -6,8 +6,6 @@ several runs, the newest counts. Nothing is averaged over suites or datasets. A 
 leaderboard, so all its models were asked by one method; if rankings differ in it, their titles name it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

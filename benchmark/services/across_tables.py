@@ -1,7 +1,5 @@
 """Tables and pictures of models across suites."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial

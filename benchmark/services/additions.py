@@ -1,7 +1,5 @@
 """What this app adds to pages of annotation: lines of the checklist of a project, and open work."""
 
-from __future__ import annotations
-
 from django.utils.translation import gettext
 
 from annotation.models import Project, Role, User, adjudication_queue

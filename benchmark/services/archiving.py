@@ -4,8 +4,6 @@ Whatever builds on a run (extending it, asking for missing rows, judging it anew
 takes the run's row by `locked_run` first, so that it and a deletion wait for each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Models of a run that were asked again, under controls or by other methods, and their paired differences."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace

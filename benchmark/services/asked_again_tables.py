@@ -1,7 +1,5 @@
 """Tables and plots of models that were asked again, under controls or by other methods."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 

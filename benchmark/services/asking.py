@@ -1,7 +1,5 @@
 """Questions of a run's items, as its suite is asked to put them."""
 
-from __future__ import annotations
-
 import dataclasses
 import pickle
 import sys

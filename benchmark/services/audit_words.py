@@ -1,7 +1,5 @@
 """Words of the audit log on datasets, runs, results and watches."""
 
-from __future__ import annotations
-
 from django.utils.translation import pgettext_lazy
 
 from annotation.services.audit import register

@@ -1,8 +1,6 @@
 """Answers of a planned run that need no call: the ledger has them already, or a rule gives them. Keys are made as for a
 call; nothing is sent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 

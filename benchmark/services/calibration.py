@@ -1,8 +1,6 @@
 """Calibration as runs see it: the functions of `judge`, which stands above, that pages, tables and checks of runs
 call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tables of differences between models: two compared, and all pairs of a ranking."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

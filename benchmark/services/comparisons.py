@@ -1,8 +1,6 @@
 """Two entrants on the stories of one dataset version: mean differences with Holm's correction over the table, and story
 by story."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 

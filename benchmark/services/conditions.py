@@ -7,8 +7,6 @@ same instrument. Rows say them. The answer format and the version of the gold ar
 no prompt and is in every ranking of its judge; people are in every one of labelling.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The table of scores without the judge's error."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Publishing gold: a version that can no longer change, and which version the present gold is."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from typing import Any

@@ -1,7 +1,5 @@
 """The power of a run, before it is launched: the smallest difference that its samples can tell from chance."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

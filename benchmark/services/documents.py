@@ -3,8 +3,6 @@
 Its tables and figures are made from the entrants by name. Names of what has one parse end in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The gold labels that good models agree against, and the second looks of experts at them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Files of results: tables, scores by item, and the official output folder as a zip."""
 
-from __future__ import annotations
-
 import csv
 import json
 import zipfile

@@ -4,8 +4,6 @@ was computed.
 They stand in tables, files and pictures, marked as entered: no ranking, mark or statistic knows them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Adding models or samples to a run that is there, and to the controls beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -2,8 +2,6 @@
 stories to read. An answer that could not be read is another than any that could; where no metric group of a step has
 words for what answers say, their scores are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 

@@ -4,8 +4,6 @@ A judgement has one follow-up at most. It is an item of its run like any other, 
 its own; its answer fills the gaps of the repaired parse (services/evaluating.py), never the official one.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.db import transaction

@@ -1,7 +1,5 @@
 """Effect of suggestions and adjudication on gold as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Stories with settled gold as the samples that a version holds of them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """A user's copy of a benchmark as a dataset: its samples are kept as they were read, under the digest of all of
 them."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 import tempfile

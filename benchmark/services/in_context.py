@@ -1,8 +1,6 @@
 """Examples in the prompts of a run: which samples may serve, never one that the run asks about, and how many its
 prompts showed."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Item detail: the question, the answer, and both parses of it beside gold."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence, Set
 from typing import Any

@@ -1,7 +1,5 @@
 """Difficulty and discrimination of each story or question of a leaderboard, and of the items within them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The self-test of judges: which test the judge of a run has, and starting it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache

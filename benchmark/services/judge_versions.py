@@ -1,8 +1,6 @@
 """The version of a run's judge as an instrument: one identity, for its self-test and for the rankings of what it
 judged."""
 
-from __future__ import annotations
-
 from django.db.models import QuerySet
 
 from benchmark.models import Run, RunItem

@@ -1,8 +1,6 @@
 """Launches as the API's body, the page's form and `run_benchmark` read them: one shape, whose bounds and sentences all
 three have."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,8 +1,6 @@
 """The leaderboard of a dataset version: which runs are on it, over which stories, and what an address or a command left
 open."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

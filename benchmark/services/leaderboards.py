@@ -5,8 +5,6 @@ The order is that of `inference.leaderboard`: by the worst case, on the same sto
 What the inference needs of stories is read only where the same set of scores was not compared before.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,8 +1,6 @@
 """The making of a report, as facts and as the paragraphs that a paper's methods section needs. Every number is read
 from the run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from django.db.models import Min

@@ -1,7 +1,5 @@
 """Checks of whether a plan can be launched. Each check raises RunRefused with one sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from benchmark.models import AnswerFormat, DatasetSample, Run

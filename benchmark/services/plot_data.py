@@ -1,8 +1,6 @@
 """Data of the plots of a document, by name; a plot is drawn when it is asked for. Names of plots of one parse end in
 it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -6,8 +6,6 @@ transaction, and only from where it was read: so processes may be killed, or do 
 missing or made twice.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Prompt sets of a team: loaded from files, never changed, discarded only while no run has used them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The provenance of a run: code, packages, and the endpoints as they are now."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Iterable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Lengths of the questions of a run that is to be launched, and of the answers that are to be expected."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from copy import copy

@@ -1,7 +1,5 @@
 """Tables of single repetitions: their scores, the stories whose answers flip, and variance by prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from benchmark.domain.flips import Flips

@@ -1,7 +1,5 @@
 """The metrics of a run, computed once and kept until an item changes, or the code that computes them."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence

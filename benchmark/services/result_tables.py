@@ -1,7 +1,5 @@
 """The tables that every metric group has: its ranking with every figure, and its score by category."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

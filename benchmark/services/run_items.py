@@ -1,7 +1,5 @@
 """Items of runs: entered for models and samples, with their work, or taken over from a run that is judged again."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime

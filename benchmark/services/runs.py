@@ -4,8 +4,6 @@ What pauses, resumes or cancels a run does so to the runs under its controls, wh
 control takes actions by itself, and runs by other methods are independent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from datetime import datetime
 from typing import Any

@@ -1,8 +1,6 @@
 """Results in the sample project: gold published, a finished run of baselines and scripted models, a snapshot and
 comparison of it, and tables of it that people aligned with gold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ A line is {about, part, gold, cells, differs}, with a cell for each side: {offic
 note, apart}. `apart` says that the official parse has something else or another verdict.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 
 from benchmark.models import RunItem

@@ -1,8 +1,6 @@
 """Snapshots of results pages: the whole document as it was, and the items that it rests on, for members who may see
 results."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice

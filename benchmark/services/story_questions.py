@@ -1,7 +1,5 @@
 """All questions about the story of an item, by the same model at the same step, each with its verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence, Set
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Models of a project that built structures of stories and answered questions about stories, and the choice of both."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Structure against answers as tables and as a plot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Results of a sweep: models by prompt level, and the choice of a model and level by paired tests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

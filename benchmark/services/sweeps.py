@@ -1,7 +1,5 @@
 """Sweeps: one launch that asks the same at several levels of a setting, a run each, as a paper chooses its prompts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from benchmark.models import Run

@@ -1,7 +1,5 @@
 """Variance components of one model's scores: samples, prompts and repetitions, over runs on one dataset."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 

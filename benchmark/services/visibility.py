@@ -1,7 +1,5 @@
 """Visibility of the results of models."""
 
-from __future__ import annotations
-
 from django.db import transaction
 
 from annotation.models import Project, Role, User

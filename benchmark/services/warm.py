@@ -1,7 +1,5 @@
 """Fill the caches of a finished run, so that nobody waits seconds for the first view of a page."""
 
-from __future__ import annotations
-
 from benchmark.models import Run
 from benchmark.services.documents import document_of
 from benchmark.services.leaderboard_scope import finished_runs, leaderboard_of_runs, with_corrections

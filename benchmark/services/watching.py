@@ -1,7 +1,5 @@
 """Progress of runs: by model and step, with the judgements that are still to come."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

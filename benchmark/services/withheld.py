@@ -7,8 +7,6 @@ answers can be known: people, who may be the reader, and baselines, whose share 
 of the stories that are left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Files of answers that were made elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -5,8 +5,6 @@ silence, a cut text, prose about something else. Suites look for the members of 
 words that an answer gives instead of one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -2,8 +2,6 @@
 the copy as it was read. The page, the command and the API of imports say where it is had before there is a copy, and
 the page of a dataset afterwards."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import hashlib

@@ -1,8 +1,6 @@
 """Means of what counts once in a figure (a question, a pair, a set), in the worst case, the best case and, where it is
 known, as it is."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Items that a metric group counts within a sample, one by one: the propositions of a story, say."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal

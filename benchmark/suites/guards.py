@@ -1,8 +1,6 @@
 """Guards of suites: an error that a suite did not foresee becomes one sentence, and its author finds the place in the
 log."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace

@@ -1,7 +1,5 @@
 """Filters of a run's items by what their answers hold, and the number of rows of an item that each means."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

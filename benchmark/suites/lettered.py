@@ -1,7 +1,5 @@
 """Questions that are answered by the letter of an option, and the order in which a text shows their options."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,6 @@
 """The figures of a metric group from the score of each sample: right or wrong, shares, and sets that are right as a
 whole."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

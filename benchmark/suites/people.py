@@ -1,7 +1,5 @@
 """People beside models: what a person labelled, and the gold that holds without the person."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

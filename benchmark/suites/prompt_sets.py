@@ -1,7 +1,5 @@
 """Prompt sets: wordings in levels that the runs of a suite choose among, built in or of a team's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar

@@ -1,7 +1,5 @@
 """Reasons why an answer has no score, in words that reports, tables and tests share."""
 
-from __future__ import annotations
-
 from core.messages import Sentence, gettext_noop
 
 NO_GOLD = gettext_noop("no gold propositions")

@@ -4,8 +4,6 @@ A refusal is told by three cues together: the model speaks of itself (or of the 
 a model is there for. Each pattern is matched at the beginning of one sentence of limited length.
 """
 
-from __future__ import annotations
-
 import re
 
 

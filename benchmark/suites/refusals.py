@@ -5,8 +5,6 @@ don't know whether Una knows" is no yes. Only the model's own words count, "I ca
 only where a sentence begins with them, so that an option such as "B. I can't help you" stays.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from types import ModuleType

@@ -1,7 +1,5 @@
 """The registry of suites. A new one is its folder and its line in `FOLDERS`."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache

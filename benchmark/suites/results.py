@@ -4,8 +4,6 @@ Every metric group has its ranking, its score by category and by facet, its sing
 all pairs and the self-test of its judge without a word of its suite.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

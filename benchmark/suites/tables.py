@@ -1,7 +1,5 @@
 """Tables of a suite's own findings: a row for each model, a column for each figure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any

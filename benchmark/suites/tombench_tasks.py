@@ -1,8 +1,6 @@
 """ToMBench's tasks, which suites on its stories have as categories, as tables order and head them: those with a short
 name first, then the others by name."""
 
-from __future__ import annotations
-
 from benchmark.domain.tables import ShortNames
 
 TASKS: ShortNames = {

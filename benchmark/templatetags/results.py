@@ -1,7 +1,5 @@
 """Parts of other apps' pages for those alone who see results of models."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import template

@@ -1,8 +1,6 @@
 """Models across suites, and one model across them: pictures first, then the tables behind them; as they are now, and as
 they were when saved."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """The page on which answers that were made elsewhere become a run: first what would become of each, then the run."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render

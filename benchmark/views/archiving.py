@@ -1,7 +1,5 @@
 """Renaming a run, archiving and restoring it, and deleting it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from django import forms

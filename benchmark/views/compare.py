@@ -1,8 +1,6 @@
 """Two entrants side by side: the picture of differences, the table behind it, and the stories on which they differ
 most."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Versions of gold: publishing, what changed between two, and who sees results."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

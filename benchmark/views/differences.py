@@ -1,7 +1,5 @@
 """All pairs of a leaderboard's models: which differ, by how much, over all stories and in each category."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Doubtful gold: the experts' queue, and the page on which they look again without seeing what models said."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import partial
 

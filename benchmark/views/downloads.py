@@ -1,7 +1,5 @@
 """Results as files: tables, scores by item, the official output folder."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Rows of papers: which there are, and entering, changing and removing one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """Estimates of a run before it is launched: calls, cost, detectable differences and a prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from django import forms

@@ -1,7 +1,5 @@
 """Answers of a run that flip under its controls, or between its repetitions, to read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from django.core.paginator import Paginator

@@ -1,7 +1,5 @@
 """Effect of suggestions and adjudication on gold: scores of models by how the gold came about."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

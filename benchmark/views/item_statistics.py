@@ -1,7 +1,5 @@
 """Page of the stories or questions, and the items within them, that tell the models of a leaderboard apart."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """The items of a run, or of a snapshot, and one of them down to its raw answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.paginator import Paginator

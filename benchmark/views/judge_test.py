@@ -1,7 +1,5 @@
 """The self-test of a run's judge: what it came to, and starting it."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render

@@ -1,7 +1,5 @@
 """The page on which a run is launched, and what other pages of a launch share with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any

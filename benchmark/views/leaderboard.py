@@ -1,7 +1,5 @@
 """The leaderboard of a dataset version: pictures first, both parses side by side, who cannot be told apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 

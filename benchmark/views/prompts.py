@@ -1,7 +1,5 @@
 """Prompt sets: the built-in one and the team's own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Report pages: of a run as it is now, and as it was when somebody saved it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from urllib.parse import urlencode

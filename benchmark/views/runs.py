@@ -1,7 +1,5 @@
 """The runs of a project, and one of them live."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence

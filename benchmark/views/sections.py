@@ -1,7 +1,5 @@
 """The parts of a report page: plots, then the tables behind them, in the order in which they are read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 

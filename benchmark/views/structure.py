@@ -1,7 +1,5 @@
 """Structure against answers: do right answers come with a right belief structure?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The tables of a sweep: what one launch found at each level, and which model at which level is taken."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """Tables, plots and their files as pages show them: cells with their interval, mark and link to the items behind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation

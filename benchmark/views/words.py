@@ -1,7 +1,5 @@
 """Words that figures of all suites have one by one, and pages show: parses, roles, settings, units."""
 
-from __future__ import annotations
-
 from core.messages import gettext_noop
 
 PARSES = (gettext_noop("official"), gettext_noop("repaired"), gettext_noop("Official"), gettext_noop("Repaired"))

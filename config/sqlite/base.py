@@ -5,8 +5,6 @@ finds the lock free, and nobody has it while all wait. Who does not queue (a sin
 still be in the way of the first in the queue, which then asks every few milliseconds.
 """
 
-from __future__ import annotations
-
 import random
 import sqlite3
 import time

@@ -6,8 +6,6 @@ written finds `_NEXT` taken and comes after those who waited meanwhile. The kern
 a killed process held.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import threading

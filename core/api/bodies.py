@@ -1,7 +1,5 @@
 """Bodies of requests, read by the shapes that also describe them."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 from drf_spectacular.contrib.pydantic import PydanticExtension

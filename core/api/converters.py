@@ -1,7 +1,5 @@
 """The converter of ids in addresses of the API. Importing it registers it: `<uid:name>`."""
 
-from __future__ import annotations
-
 from django.urls import register_converter
 
 from core.ids import UID

@@ -1,7 +1,5 @@
 """Parts of the OpenAPI description that every operation of every app has: the errors and their one shape."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

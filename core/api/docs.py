@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from drf_spectacular.views import SpectacularAPIView

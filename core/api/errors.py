@@ -1,7 +1,5 @@
 """Every error below /api/ has one shape: {"error": {"status", "message", "fields": {name: [sentences]}}}."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,8 +1,6 @@
 """Query strings of the API: unknown names are refused, no text holds a NUL. Bodies are
 `core.incoming.shapes`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rest_framework import serializers

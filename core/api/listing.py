@@ -1,7 +1,5 @@
 """Lists of the API."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

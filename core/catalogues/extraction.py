@@ -1,7 +1,5 @@
 """Texts to translate: those that code, templates and scripts hand to gettext."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

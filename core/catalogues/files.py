@@ -4,8 +4,6 @@ They hold neither lines of code nor dates and are sorted, so that changes of dif
 is compiled from them when a process begins (`compile_all`), and nobody keeps it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tempfile

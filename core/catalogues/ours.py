@@ -1,7 +1,5 @@
 """The catalogues of this installation's own apps."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

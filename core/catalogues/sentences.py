@@ -1,7 +1,5 @@
 """Texts in the language of the present reader: the edge at which sentences are translated."""
 
-from __future__ import annotations
-
 import re
 from functools import reduce
 

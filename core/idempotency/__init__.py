@@ -1,7 +1,5 @@
 """Making something once, however often and however simultaneously it is asked for under one key."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """`Idempotency-Key`: a POST that makes something, sent again with its key, is answered as before and makes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from django.utils import timezone

@@ -1,8 +1,6 @@
 """Records of a CSV text as RFC 4180 has them. Quotes are checked: a text with a quote out of order is refused with the
 line of the quote, and nothing of it is cut or joined."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

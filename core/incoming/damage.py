@@ -1,7 +1,5 @@
 """Faults of files that libraries raise errors of their own for, as one sentence; and the limits on packed files."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

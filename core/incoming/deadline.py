@@ -1,8 +1,6 @@
 """The time that a web request may spend on reading sheets; a command has no limit. Other files are read in time in
 proportion to their size, which is limited."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

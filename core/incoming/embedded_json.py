@@ -5,8 +5,6 @@ is skipped, and the values inside it count. Remarks behind `//`, trailing commas
 literals are read as well; nothing is guessed about what is missing.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Text from outside, in the encodings that programs save it in."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import re

@@ -1,8 +1,6 @@
 """Files with a JSON object on each line, read in bounded pieces: a line of 50 MB costs neither memory nor the
 process."""
 
-from __future__ import annotations
-
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -5,8 +5,6 @@ JSON Lines are read line by line, and a broken line is a fault of that line. Any
 place refuses it as a whole.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from codecs import BOM_UTF8

@@ -1,7 +1,5 @@
 """Values that do not fit a shape, in sentences: the place, what is there, and what was expected."""
 
-from __future__ import annotations
-
 import json
 import typing
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,6 @@
 """Shapes of JSON objects: nothing is converted, unknown fields are refused, and each field says in words what it
 expects."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

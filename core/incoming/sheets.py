@@ -5,8 +5,6 @@ Every importer reads sheets here, so that width and quotes are checked once: a r
 carries the problem, and no text is cut.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """JSON values from bytes. The standard library reads them: its hooks find a field that occurs twice, and its errors
 have line and column."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

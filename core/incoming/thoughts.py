@@ -15,8 +15,6 @@ The rules:
   same holds for an opening mark inside a sentence that no closing mark follows.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,8 +1,6 @@
 """The contract of commands that scripts rely on: one JSON object on standard output with --json, messages on standard
 error, and an end with 0, or with 1 and one sentence."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Cluster bootstrap: whole clusters are resampled, and all figures of one report share the resamples."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 

@@ -9,8 +9,6 @@ correction: one that is far ahead owes nothing to luck, and an interval that is 
 this one in 94 to 97 % (`python bench/choosing.py`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ with five to twenty clusters it holds the truth in about 95 %, where Fisher's in
 (`python bench/correlations.py`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

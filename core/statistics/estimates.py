@@ -1,7 +1,5 @@
 """One figure with its interval over clusters, from the sums that it is a function of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """F1, the harmonic mean of precision and recall, and F1 by label; 0 where there is nothing to divide by."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.statistics.bootstrap import Floats

@@ -1,6 +1,3 @@
-from __future__ import annotations
-
-
 def holm(p: list[float | None]) -> list[float | None]:
     """Holm's step-down adjusted p values (Holm 1979); None is not a test and does not count."""
     # not statsmodels' `multipletests`, which collects all garbage of the process at each call: 50 ms and more, the same

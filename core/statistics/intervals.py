@@ -17,8 +17,6 @@ of at most 1 − .05^(1/n) of all clusters differs (the rule of three: about 3 /
 these could move the figure.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """Intervals of figures that are sums over clusters, from how far each cluster moves them: the limit that the cluster
 bootstrap of such a figure has, without drawing a resample."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.statistics.bootstrap import Floats

@@ -10,8 +10,6 @@ answered on both sides, and its test goes by what is missing:
   truth, so that this test keeps its level (an intersection-union test, Berger 1982).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ Were the two sides exchangeable in a cluster, either sign would be as likely (Fi
 it does no harm.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 

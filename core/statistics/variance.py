@@ -17,8 +17,6 @@ without one among n; the interval reaches as far as repetitions over the whole r
 the shares.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

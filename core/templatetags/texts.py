@@ -1,7 +1,5 @@
 """The languages of the pages, and the translated texts of scripts."""
 
-from __future__ import annotations
-
 import json
 import secrets
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Parts of views that every app has: contexts of templates, notices, files that are sent, views for programs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 

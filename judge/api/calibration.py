@@ -1,7 +1,5 @@
 """Shapes of answers about judges beside people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

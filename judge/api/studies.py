@@ -1,7 +1,5 @@
 """Studies of alignment, for those who see their pages."""
 
-from __future__ import annotations
-
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView

@@ -1,7 +1,5 @@
 """Shapes of answers about watches."""
 
-from __future__ import annotations
-
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema

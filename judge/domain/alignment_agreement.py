@@ -1,7 +1,5 @@
 """Agreement of people on alignments: the same MatchCount of a row, and the same links."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

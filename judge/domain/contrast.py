@@ -1,7 +1,5 @@
 """Pairs that a judge is tested with: gold propositions beside rows that say the same, or by rule something else."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

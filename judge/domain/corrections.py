@@ -1,7 +1,5 @@
 """Judged scores of a run without the judge's error, by what people aligned."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

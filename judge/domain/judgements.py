@@ -5,8 +5,6 @@ half of the verdicts decide; where no verdict has so many, the row stays without
 verdicts differ has flipped.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

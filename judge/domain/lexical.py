@@ -4,8 +4,6 @@ It pairs propositions of one actor one to one by text similarity, and never two 
 names something else than the other (see `lexical_guards`). What it cannot see, it says in BLIND.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Proposals of rows of two tables that say the same: equal ones, and near ones of one actor."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any

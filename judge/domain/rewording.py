@@ -4,8 +4,6 @@ Each rule returns None where it cannot be sure of a well-formed sentence. The wo
 lexical judge, which is tested with what is made here.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Collection, Sequence

@@ -10,8 +10,6 @@ As a story has one number whatever model its table is of, models are sampled on 
 allow, which is what makes paired differences between them narrow.
 """
 
-from __future__ import annotations
-
 import hashlib
 import heapq
 from collections import defaultdict

@@ -3,8 +3,6 @@
 Released scorers compare so, and published figures rest on it: odd cases stay as they are.
 """
 
-from __future__ import annotations
-
 
 def normalise_space(value: object) -> str:
     """`value` as text with every run of Unicode white space as one blank, trimmed; None is empty.

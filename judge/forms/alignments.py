@@ -1,7 +1,5 @@
 """Changes of an alignment, and decisions on its open rows, as their page posts them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The form by which people are asked to align the tables of runs, and the one by which a study grows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

@@ -1,7 +1,5 @@
 """The form by which a judge or a model of a run is watched."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Alignment studies as a part of a project's archive; what an archive claims of their rows is checked."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from django.db.models import Model

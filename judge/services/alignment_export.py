@@ -1,7 +1,5 @@
 """Alignments as files: every answer of every person and what came of it, with where it comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

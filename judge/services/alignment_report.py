@@ -1,7 +1,5 @@
 """Figures of a study: its progress, the agreement of its people, and the rows that wait for an expert."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

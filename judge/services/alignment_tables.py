@@ -1,7 +1,5 @@
 """Tables of finished answers, for people to align with gold (`judge.services.studies`)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 

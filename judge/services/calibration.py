@@ -1,7 +1,5 @@
 """Judges of a study: what each version said of the tables that people align, and what that makes of its scores."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Calibration reports, panels and bridges of a study as the API and commands have them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from core.plain import Json, plain

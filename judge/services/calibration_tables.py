@@ -1,8 +1,6 @@
 """The calibration of judges as tables: agreement with people of one overall and by every group of rows, of all of a
 study next to each other, and by the level of their prompt; corrected scores, MatchCounts, and the paired tests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Lines of a project's checklist on alignment, calibration and watches."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 

@@ -1,7 +1,5 @@
 """The scores of runs without their judge's error, if people aligned a random subset of their judged stories."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Judgements, row by row: of one run, and of all runs that one version of a judge judged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any

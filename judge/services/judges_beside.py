@@ -1,7 +1,5 @@
 """Judges of the same answers next to each other, and a panel of them: the majority, row by row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Work that people have in studies of alignment (`annotation.services.open_work`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from annotation.models import Project, Role, User

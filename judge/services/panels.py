@@ -1,8 +1,6 @@
 """Judges of a study together, without those of a model's own family; whether a judge favours its own; and the changes
 between two versions of a judge."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Calibration for the pages, tables and checks of runs (`benchmark.services.calibration`)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

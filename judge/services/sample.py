@@ -3,8 +3,6 @@
 What a judge errs in is drawn from its name and the rows alone, so that it always answers the same.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The settled alignments of a study as what a judge is measured against."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType

@@ -1,8 +1,6 @@
 """The outcome of the alignments of a table: the majority once all are handed in, then an expert's decisions. One
 function writes settled rows and their events together."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

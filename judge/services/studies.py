@@ -1,7 +1,5 @@
 """Studies of alignment: made from a frame of tables, drawn from it at random, and grown on demand."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ first one could not be, or neither says anything, there is nothing to agree with
 counted, and so are those that did not come.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

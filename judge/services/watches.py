@@ -5,8 +5,6 @@ that of all workers one begins it; what cannot begin is kept with its reason, an
 are counted as missed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal

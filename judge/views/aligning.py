@@ -1,7 +1,5 @@
 """The page on which one person aligns one table, and what its script calls."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 

@@ -1,8 +1,6 @@
 """The calibration report of a judge version: agreement with people, pictures first, and the rows behind every figure;
 and the panel of several judges."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any

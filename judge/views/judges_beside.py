@@ -1,7 +1,5 @@
 """Judges of the same answers next to each other, with a panel of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """Lists of studies and of a person's own tables, and one study: its progress, agreement and what waits."""
 
-from __future__ import annotations
-
 import csv
 from functools import partial
 from itertools import chain

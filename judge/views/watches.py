@@ -1,7 +1,5 @@
 """Pages of watches: judges and models that are asked the same again, and whether they still answer as they did."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from django.contrib import messages

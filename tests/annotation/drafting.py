@@ -1,7 +1,5 @@
 """An expert's table, written at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What the tests of pre-filling share: a round, a vote with what it saw, and annotators who vote a whole story."""
 
-from __future__ import annotations
-
 import uuid
 
 from django.utils import timezone

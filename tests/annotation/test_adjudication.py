@@ -1,7 +1,5 @@
 """Experts' decisions: one by one, many at once, and by several experts at the same moment."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """The experts' pages and the annotators' page of overruled votes: who sees what, in how many statements."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import urlencode
 

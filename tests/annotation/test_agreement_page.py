@@ -1,7 +1,5 @@
 """Agreement of a project: its reports, their page, file and command."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """What suggestions did to votes: the report of a project, its page and its command."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

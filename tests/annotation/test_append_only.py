@@ -1,7 +1,5 @@
 """The history of votes, of gold and of everything else that people did is written once."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import transaction
 

@@ -1,7 +1,5 @@
 """Who labels what, by when: planned, assigned, released and dated by service, page and command."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

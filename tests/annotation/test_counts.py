@@ -1,7 +1,5 @@
 """The counts that pages read are what the rows say, whatever was done: they are compared with a count of everything."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from contextlib import suppress

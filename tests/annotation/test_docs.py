@@ -1,7 +1,5 @@
 """Sentences of the documentation that name what the code does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

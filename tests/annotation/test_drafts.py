@@ -1,7 +1,5 @@
 """An expert's own draft: saved change by change, undone, handed in and taken back."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

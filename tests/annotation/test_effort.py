@@ -1,7 +1,5 @@
 """Time on task: the rule by hand, counted at once and bit by bit, by command, page and file."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,8 +1,6 @@
 """What only an admin's or an expert's pages did, by command: members, invitations, threads, cases, decisions taken
 back."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

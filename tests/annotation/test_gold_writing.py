@@ -1,7 +1,5 @@
 """Gold has one writer: a label and its event say the same, whichever way a cell was settled."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """The labelling grid as a page, the requests that its script makes, and the annotator's list of stories."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from datetime import timedelta

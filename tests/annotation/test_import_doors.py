@@ -1,7 +1,5 @@
 """What every importer of files has in common: names of columns, unused parts, malformed files, and what would fit."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

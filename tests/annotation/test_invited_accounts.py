@@ -1,7 +1,5 @@
 """Membership needs the person's yes, and nothing that an admin is told says which accounts exist."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

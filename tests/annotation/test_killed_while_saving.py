@@ -1,8 +1,6 @@
 """Processes that save for several annotators are killed in the middle of it: nothing acknowledged is lost, nothing is
 saved twice, and who is left goes on."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

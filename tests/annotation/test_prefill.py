@@ -1,8 +1,6 @@
 """Pre-filling from start to effect: suggestions by the scripted backend, rounds beside each other, arms, what the grid
 shows, what is never touched."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 

@@ -1,8 +1,6 @@
 """Pages, commands and the API of rounds do the same: estimate, budget, batch, room to reason, one sentence where they
 refuse, and a calm end."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """The overview and where a log-in lands, new projects, and settings with the step that asks before gold changes."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

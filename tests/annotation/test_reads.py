@@ -1,7 +1,5 @@
 """A query that is written once answers as the queryset that it was written by."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Imports write in short transactions and read their files outside of them."""
 
-from __future__ import annotations
-
 import io
 import json
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Drafts of belief tables by models: the round, the arm of each story and expert, where rows come from, the effect."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Belief tables from a spreadsheet."""
 
-from __future__ import annotations
-
 import io
 
 import openpyxl

@@ -1,7 +1,5 @@
 """Who writes which table, the queue of tables, and tables that one expert writes."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, transaction

@@ -1,8 +1,6 @@
 """A story that is withdrawn is in no queue, split, published version, export or count, says so, and comes back
 whole."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What an import does to the database, transaction by transaction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from django.urls import reverse
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """Projects, stories, tables, agreement and exports over the API."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Models over the API: the site admin's, checked as on the page, and never with a key."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 

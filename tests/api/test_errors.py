@@ -1,7 +1,5 @@
 """Whatever is wrong with a request, the answer is one shape of JSON with a status and a sentence."""
 
-from __future__ import annotations
-
 import json
 
 from rest_framework.test import APIClient

@@ -6,8 +6,6 @@ order. What an address names that is not there is not there for anybody: such re
 as another.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import cycle

@@ -1,7 +1,5 @@
 """Gold over the API: read, decided, taken back, and many open cells at once."""
 
-from __future__ import annotations
-
 import pytest
 
 from annotation.models import AuditEvent, GoldEvent, GoldLabel, Membership, Proposition

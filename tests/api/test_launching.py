@@ -1,7 +1,5 @@
 """Runs launched and steered over the API: as the pages do, with their forms, refusals and estimates."""
 
-from __future__ import annotations
-
 import pytest
 from rest_framework.test import APIClient
 

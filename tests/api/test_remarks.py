@@ -1,7 +1,5 @@
 """Comments and flags over the API: one's own, and experts' answers."""
 
-from __future__ import annotations
-
 import pytest
 
 from annotation.models import AuditEvent, CellComment, Proposition, PropositionFlag

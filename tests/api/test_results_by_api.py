@@ -1,8 +1,6 @@
 """The worked example of docs/results-by-api.md runs as it stands, against a served site, and comes to the figures of
 the report."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Datasets and runs over the API: who sees them, and the same figures as the pages have."""
 
-from __future__ import annotations
-
 import csv
 import io
 

@@ -1,7 +1,5 @@
 """Drafts of belief tables and their pairs by the API: what two experts do on the pages, with the same refusals."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

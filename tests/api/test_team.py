@@ -1,7 +1,5 @@
 """Members, invitations and guidelines over the API."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 
 from annotation.models import AuditEvent, Guideline, Invitation, Membership

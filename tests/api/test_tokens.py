@@ -1,8 +1,6 @@
 """Tokens of the API: listed, with a scope and an end, and not outliving the password; and how many requests there may
 be."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

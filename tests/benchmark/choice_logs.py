@@ -1,7 +1,5 @@
 """Real logs of inspect_ai, of its own mock model, over questions with options in our own words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

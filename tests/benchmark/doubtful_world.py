@@ -1,8 +1,6 @@
 """The results world with three models of three families that agree with most of its gold, and agree on another label
 than gold's in one cell of three stories; Esi and Eva are its experts."""
 
-from __future__ import annotations
-
 from annotation.domain.baselines import chosen_labels
 from annotation.domain.schema import Dimension
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA

@@ -1,7 +1,5 @@
 """What tests of runs share: generated stories with gold, endpoints, and runs worked off in this process."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial

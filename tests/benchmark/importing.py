@@ -1,7 +1,5 @@
 """A user's copy of a benchmark, read and kept at once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Plans as tests write them: settings of the suite beside the fields of the plan."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

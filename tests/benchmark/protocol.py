@@ -1,7 +1,5 @@
 """Models and judges that err at known rates, and people's answers: what a calibration is walked through with."""
 
-from __future__ import annotations
-
 import csv
 import io
 from concurrent.futures import ThreadPoolExecutor

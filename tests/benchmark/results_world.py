@@ -1,8 +1,6 @@
 """A finished run of baselines, with a model of a hostile name whose answers nobody can read, for tests of what pages
 show."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A local server that speaks as much of chat completions as is asked, and answers by a function, in this process."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

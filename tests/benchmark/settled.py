@@ -1,8 +1,6 @@
 """What tests of pages share: the cast's project with settled gold, the baselines, and a run worked off in this
 process."""
 
-from __future__ import annotations
-
 import re
 
 from django.db import transaction

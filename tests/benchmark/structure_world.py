@@ -1,8 +1,6 @@
 """The results world with questions about its stories: two to each story, answered by the same models, for tests of
 structure against answers."""
 
-from __future__ import annotations
-
 from benchmark.models import Dataset, Run
 from benchmark.services.imports import Copy, keep_copy
 from benchmark.services.reports import report_of

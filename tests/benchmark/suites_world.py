@@ -1,8 +1,6 @@
 """The world of structure against answers with a finished run of two baselines in every suite that is imported, for
 tests of what its pages show; a conversation is as long as the longest that there are."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,8 +1,6 @@
 """A model that a ranking does not have is named with the reason wherever the ranking goes: page, files, pictures,
 commands, snapshots."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,8 +1,6 @@
 """Models across suites: whose figure stands where, what a correlation rests on, and what the page says of what is not
 there."""
 
-from __future__ import annotations
-
 import hashlib
 import html
 import json

@@ -1,8 +1,6 @@
 """The ids of the answers files that suites score lead to the samples of a dataset: to those whose questions were
 answered, and to no others."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Renaming, archiving and deleting runs: what goes, what stays, and what waits for it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

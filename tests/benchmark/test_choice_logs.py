@@ -1,8 +1,6 @@
 """Logs of inspect_ai over questions with options: a letter is read in the order in which the log shows the options, and
 the score is the one that the log reports."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

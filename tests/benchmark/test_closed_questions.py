@@ -4,8 +4,6 @@ Bob labels story 8, which the questions 15 and 16 are about; their texts are pla
 else.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

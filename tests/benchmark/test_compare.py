@@ -1,8 +1,6 @@
 """Two models compared and all pairs of a leaderboard: the differences by hand, the tests that letters rest on, and the
 pages and files of both."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """A setting that a server refuses is corrected after the launch: the run says what its models were asked with."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

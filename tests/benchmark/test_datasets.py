@@ -1,7 +1,5 @@
 """Versions of gold on their pages: publishing, what changed, stale runs, and who sees results."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.cache import cache
 from django.db import connection

@@ -1,7 +1,5 @@
 """Doubtful gold: what experts look at again, blind, and what comes of it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

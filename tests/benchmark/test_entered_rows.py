@@ -1,7 +1,5 @@
 """Rows that users enter from papers: checked, shown below what was computed, and in nothing that is computed."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from importlib import import_module

@@ -1,8 +1,6 @@
 """Runs whose calls failed: what they end as, and that no leaderboard shows them as a row or drops them without a
 word."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,8 +1,6 @@
 """What a suite did not foresee ends in one sentence that names it, the step and the sample; everything else goes on,
 and nothing is lost."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

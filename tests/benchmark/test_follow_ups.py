@@ -1,7 +1,5 @@
 """A judge that leaves rows out is asked once more, for these rows alone."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

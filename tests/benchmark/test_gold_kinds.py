@@ -1,7 +1,5 @@
 """How gold was made: what a version keeps of it, that figures stay, and what pages, files and the API say."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

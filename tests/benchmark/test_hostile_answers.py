@@ -1,7 +1,5 @@
 """Answers that nobody wishes for: stored whole, scored by the rules in both parses, and no other item suffers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Annotators and experts as rows beside models: scored on what they labelled, and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

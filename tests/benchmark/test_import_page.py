@@ -1,8 +1,6 @@
 """Importing answers on its page and over the API: a preview keeps nothing, an import makes the run, what is refused
 leaves what was typed, and a worker takes in what is large."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

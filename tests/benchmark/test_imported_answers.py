@@ -1,8 +1,6 @@
 """Answers that were made elsewhere become a run: matched by id or by exactly what was asked, read and scored as a
 model's, never told as free, and no page opens with them where the site has runs of its own."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

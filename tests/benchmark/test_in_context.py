@@ -1,7 +1,5 @@
 """In-context examples of runs: where they come from, what is never shown, and what a run says that it used."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

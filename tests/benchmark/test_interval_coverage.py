@@ -5,8 +5,6 @@ repetition then draws stories from the pool, whose truth is known to the last di
 out, to the last digit.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from random import Random

@@ -1,7 +1,5 @@
 """What tells models apart: the page and its files, of six models of known quality and of too few."""
 
-from __future__ import annotations
-
 import csv
 import io
 from random import Random

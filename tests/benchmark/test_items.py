@@ -1,7 +1,5 @@
 """From a run down to a raw answer: the table of places, and the page of one with both parses beside gold."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 

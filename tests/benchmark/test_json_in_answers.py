@@ -1,7 +1,5 @@
 """Every reader of JSON finds the same value, in whatever a model writes around it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

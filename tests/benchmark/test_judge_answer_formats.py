@@ -1,8 +1,6 @@
 """A judge behind a local server that errs by a known rule: in every answer format its answers come back to the rows
 that they are about, with what it cannot tell, leaves out or says otherwise when rows are shuffled."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

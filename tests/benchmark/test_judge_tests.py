@@ -1,8 +1,6 @@
 """Judges of known skill are tested on contrast pairs, once a version, in whichever suite, and every row that they
 judged says what came of it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from io import StringIO

@@ -1,8 +1,6 @@
 """Documents and figures as they are kept: they are read as they were written, and after an upgrade nothing of them is
 shown: reports, comparisons, leaderboards and pictures are made anew."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """A process is killed in the middle of publishing gold: no version is left, or a whole one, and publishing goes on."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Launching on its page: the estimate, what is refused and where it says so, one run for a form that is sent twice."""
 
-from __future__ import annotations
-
 from copy import copy
 from decimal import Decimal
 

@@ -1,8 +1,6 @@
 """The leaderboard: whose figures it has, of which stories and runs, who sees it, that it is made once, and that one
 that somebody saved stays as it was."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """A sample is told by its story and question, wherever a record of another tool has them and whatever else it holds."""
 
-from __future__ import annotations
-
 from functools import partial
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """A model that refuses does not rise, and everywhere that models are ranked it is said what is missing."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

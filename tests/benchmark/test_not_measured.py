@@ -1,8 +1,6 @@
 """Where a figure has no interval a dash stands, and the reason with it; rows that a judge left out are missing wherever
 refused answers are: no marks, bounds, and a sentence. On pages, in files, in pictures, in what was saved."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

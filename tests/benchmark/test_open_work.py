@@ -1,7 +1,5 @@
 """Open work of each kind closes a story to its person, whatever the role, and the end of that work opens it again."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 twice, and a run's official figures are one thing wherever they are read: report, leaderboard, command, download,
 score_outputs."""
 
-from __future__ import annotations
-
 import io
 import json
 import time

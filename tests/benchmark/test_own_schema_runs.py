@@ -1,8 +1,6 @@
 """Gold of an eight-dimension schema is asked about, read, counted, compared and shown by its own dimensions, with no
 official figure."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """After an upgrade, or once answers came, every page of results says soon that its figures are computed, and then shows
 them."""
 
-from __future__ import annotations
-
 from threading import Event
 
 import pytest

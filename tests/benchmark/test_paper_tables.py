@@ -1,7 +1,5 @@
 """A report begins with the tables of its benchmark's paper."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 from benchmark.domain.bounded_estimates import BoundedEstimate

@@ -1,7 +1,5 @@
 """Runs too large for a request: a worker makes their items, from where the last one left off; and estimates of them."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A team's own prompts: loaded from files, shown, used by runs, never changed."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

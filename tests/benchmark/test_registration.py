@@ -1,7 +1,5 @@
 """A folder whose suite cannot be registered is one sentence, and nothing starts without it."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -1,8 +1,6 @@
 """Everything asked several times: each is a call of its own, figures are means over repetitions, and the spread stands
 beside the interval."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,8 +1,6 @@
 """A run's report states everything that made it, and whoever asks for it at the same moment sees one whole state of it;
 a snapshot stays as it was, down to its answers, and is its project's alone."""
 
-from __future__ import annotations
-
 import html
 import re
 import threading

@@ -3,8 +3,6 @@
 Every page and file of results asks `results_access`: tests/test_urlconf.py opens each as every role.
 """
 
-from __future__ import annotations
-
 import pytest
 from django.core.cache import cache
 from django.db import connection

@@ -1,7 +1,5 @@
 """A row of results says under which settings and by which judge it came about, and never mixes two."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`run_benchmark`, the fixed command of scripts, `runs`, and the other commands that do what pages do."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

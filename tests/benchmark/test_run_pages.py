@@ -1,7 +1,5 @@
 """The pages of runs: how they stand while they move, buttons, what made them, and who may."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 

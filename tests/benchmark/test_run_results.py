@@ -1,7 +1,5 @@
 """The figures on the page of a run: what they are, what they open, and what there is to choose."""
 
-from __future__ import annotations
-
 import re
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Launching, extending and repeating runs; what a run says of itself; and the report that is kept of it."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 

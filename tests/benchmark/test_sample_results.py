@@ -1,7 +1,5 @@
 """What the sample shows of evaluation: made once, completed where it was broken off, and to be seen on every page."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 from itertools import pairwise

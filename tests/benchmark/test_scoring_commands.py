@@ -1,8 +1,6 @@
 """`parse_outputs` and `score_outputs`: what the released code makes of files of answers, and one sentence on what is
 wrong."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 

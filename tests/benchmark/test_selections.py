@@ -1,7 +1,5 @@
 """A part of the stories on the leaderboard, and everything that its figures lead to: items, comparisons, files."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

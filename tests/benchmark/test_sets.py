@@ -1,7 +1,5 @@
 """Sets of samples of which all must be right, and steps that need several answers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 from statistics import fmean, variance

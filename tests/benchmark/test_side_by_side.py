@@ -1,7 +1,5 @@
 """Two models' answers to one story: the prompt once, both answers, both parses beside gold, and what differs."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What makes a new version of gold, how two versions differ, and which version the present gold is."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.cache import cache
 from django.db import connection

@@ -1,7 +1,5 @@
 """Structure against answers: what is joined, what a page shows of it, and who may see it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A sweep: models by prompt level in one launch, and one table of what it found, as tables 9 and 5 of the paper."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,8 +1,6 @@
 """Thoughts in answers, over HTTP, in imported files and in score_outputs: what is left is read, and the ledger keeps
 the thought. That what is behind a thought is the text without it tests/workers/providers/test_reading.py shows."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

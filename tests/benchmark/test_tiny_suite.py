@@ -1,7 +1,5 @@
 """A suite of two files registers itself and goes its whole way, with not one line of the product changed for it."""
 
-from __future__ import annotations
-
 import inspect
 import io
 import json

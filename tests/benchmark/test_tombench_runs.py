@@ -1,8 +1,6 @@
 """ToMBench from a user's copy to the leaderboard: every figure follows from the raw answers, as scored apart from the
 product."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Two suites on one project, whose gold either asks about: none sees the other's runs, versions or answer formats."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

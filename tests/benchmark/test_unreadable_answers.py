@@ -1,8 +1,6 @@
 """What is an answer and what is none, and whose fault that is: table 12 counts the model's own answers; the judge's
 failures and failed calls stand apart (paper, D.4); where a schema was asked for, a table is no answer."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

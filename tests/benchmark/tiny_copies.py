@@ -1,7 +1,5 @@
 """A copy of the sums, how an admin brings it into the cast's project, and the cast's project with it."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 

@@ -1,8 +1,6 @@
 """axe over the page as it stands, light and dark; the contrast of text by few elements of each look, whichever pages
 they are on."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 
 from axe_playwright_python.base import AXE_FILE_PATH

@@ -5,8 +5,6 @@ narrower, another person). `login(page, user)` signs a page in without the form.
 light and dark. Wait for a condition with `tests.browser.driving.wait_until`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

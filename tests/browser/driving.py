@@ -1,7 +1,5 @@
 """What walks through pages share: keys, waiting for a condition, and work beside the page."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

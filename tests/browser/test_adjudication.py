@@ -1,7 +1,5 @@
 """An expert works through a story by keyboard alone, in real Chromium."""
 
-from __future__ import annotations
-
 import time
 import uuid
 

@@ -1,8 +1,6 @@
 """Alignment in real Chromium: two tables are linked by keyboard, saved row by row, undone after a reload, decided by an
 expert."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from random import Random

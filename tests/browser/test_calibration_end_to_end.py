@@ -8,8 +8,6 @@ protocol, on as many stories of the sample with all their rows and every table a
     CALIBRATION_STORIES=21 .venv/bin/python -m pytest tests/browser/test_calibration_end_to_end.py
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

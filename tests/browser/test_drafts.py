@@ -1,7 +1,5 @@
 """The editor of belief tables in real Chromium: keyboard, autosave, undo, what happens when saving fails."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

@@ -3,8 +3,6 @@ keyboard: two experts write its belief table apart, one reconciles them, three p
 rest, an admin publishes the gold. In the middle of each the server is killed and started again; the export holds all.
 What documentation says of how many keys a row and a cell take is counted on the way."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

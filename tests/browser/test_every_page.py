@@ -1,7 +1,5 @@
 """Every page of the URLconf under axe, light and dark, and at 150 % zoom and on a phone without scrolling sideways."""
 
-from __future__ import annotations
-
 from urllib.parse import urljoin
 
 import pytest

@@ -1,7 +1,5 @@
 """The labelling grid in real Chromium: keyboard, autosave, undo, what happens when saving fails."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import unquote
 

@@ -1,8 +1,6 @@
 """The pages of models, calls and pre-filling in real Chromium: empty and full, light and dark, by keyboard alone,
 live."""
 
-from __future__ import annotations
-
 import random
 import uuid
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The grid and the editor of a project with a label schema of its own, in real Chromium."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,8 +1,6 @@
 """Pages of accounts, people, assignments, settings and agreement in real Chromium: by keyboard, light, dark, empty and
 full."""
 
-from __future__ import annotations
-
 import pytest
 
 from annotation.models import Assignment, Membership, User, Vote

@@ -1,8 +1,6 @@
 """A question suite from a user's file to its figures in real Chromium: the copy is imported and a run launched by
 keyboard, watched to its end and read down to an answer."""
 
-from __future__ import annotations
-
 import re
 import shutil
 

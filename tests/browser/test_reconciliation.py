@@ -1,7 +1,5 @@
 """Reconciliation in real Chromium: two tables become one by keyboard, saved row by row."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

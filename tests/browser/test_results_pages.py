@@ -1,8 +1,6 @@
 """Results in real Chromium: leaderboard, run, comparison and reports, light and dark, by keyboard alone, with their
 downloads."""
 
-from __future__ import annotations
-
 import csv
 import io
 import zipfile

@@ -1,8 +1,6 @@
 """Datasets, launching, watching and single items in real Chromium: by keyboard alone, live, light and dark, empty and
 full."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

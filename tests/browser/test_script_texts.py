@@ -1,7 +1,5 @@
 """What scripts say, in both languages: every text of every script, by the `gettext` and `ngettext` of the page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

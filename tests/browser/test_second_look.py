@@ -1,7 +1,5 @@
 """An expert looks again at doubtful gold by keyboard alone, in real Chromium."""
 
-from __future__ import annotations
-
 import pytest
 
 from annotation.models import GoldLabel

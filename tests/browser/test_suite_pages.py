@@ -1,8 +1,6 @@
 """Pages of every registered suite in real Chromium: none scrolls sideways at 150 % zoom, none keeps anybody from
 reading it, no script of any fails."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

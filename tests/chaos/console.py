@@ -4,8 +4,6 @@ Reads one JSON object a line, {"do": "prepare"}, {"do": "start", …}, {"do": "r
 with one.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """Kills at random moments while work is under way, and the account afterwards."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections import Counter

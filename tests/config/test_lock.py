@@ -1,7 +1,5 @@
 """The lock files hold what the libraries need on every Python that the product runs on, and not only on this one."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib.metadata import distributions

@@ -1,8 +1,6 @@
 """What precedes a start: static files are collected when something has changed, who needs them waits for them, and a
 site that others reach never meets the sample's password."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

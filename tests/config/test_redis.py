@@ -1,8 +1,6 @@
 """Redis: a notification wakes a worker that would not look for an hour; and where it is away, hangs or refuses, no
 page breaks and nobody's work stops."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What stands between a request and its view: the account that it is from, a field with NUL, and what the log says."""
 
-from __future__ import annotations
-
 import logging
 from datetime import timedelta
 

@@ -1,8 +1,6 @@
 """A full disk, a damaged database file and a database that is away: one sentence, at the start as at work, and nothing
 half done."""
 
-from __future__ import annotations
-
 import logging
 import sqlite3
 import stat

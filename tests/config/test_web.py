@@ -1,8 +1,6 @@
 """The web server of `make serve`: what it and others load, whom its connections keep waiting, what is never served, and
 what two settings make of it behind TLS."""
 
-from __future__ import annotations
-
 import http.client
 import re
 import signal

@@ -1,8 +1,6 @@
 """Writers of SQLite have their turn in the order in which they came, processes take turns, and who waits for the lock
 asks for it often, and not for ever. Nothing here measures time."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """What a command prints for people, where it has nothing of its own to say."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 import pytest

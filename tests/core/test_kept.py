@@ -1,7 +1,5 @@
 """What is kept: values under the versions of their inputs, computed while a page waits for a moment, and long JSON."""
 
-from __future__ import annotations
-
 import json
 from itertools import count
 from threading import Event

@@ -1,7 +1,5 @@
 """Sentences: English text with an id and parameters, kept and read in the language of each reader."""
 
-from __future__ import annotations
-
 import json
 import pickle
 

@@ -1,7 +1,5 @@
 """Figures over clusters: intervals, tests, correlations, and the figure of the highest of several."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Variance splits: by hand, beside the mixed model of statsmodels, and against known truths."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

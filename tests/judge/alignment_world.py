@@ -1,7 +1,5 @@
 """A study of alignment for tests: three models' tables of a few stories, of scripted quality, without a run."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 
 from judge.domain.alignment import RowAnswer, StudyOrigin, TableOrigin

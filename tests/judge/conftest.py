@@ -1,7 +1,5 @@
 """A run with a judge, and a study in which people settled its tables."""
 
-from __future__ import annotations
-
 import pytest
 from django.test import Client
 from django.utils import timezone

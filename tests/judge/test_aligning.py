@@ -1,7 +1,5 @@
 """Tables of runs are drawn for people to align: the page, the command, and who sees what of them."""
 
-from __future__ import annotations
-
 import csv
 import json
 from io import StringIO

@@ -1,7 +1,5 @@
 """Alignment studies in the archive of a project: they come back as they were, and what cannot be read is refused."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

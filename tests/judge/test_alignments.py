@@ -1,7 +1,5 @@
 """Studies of alignment: drawn, given out, aligned, settled, decided, grown."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import Counter

@@ -1,7 +1,5 @@
 """The calibration report of a judge: what people settled next to what it said, down to rows; on page and command."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

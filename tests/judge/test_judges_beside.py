@@ -1,7 +1,5 @@
 """Several judges of the same answers in one launch, side by side, and a panel of them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Judges of a study together, without a model's own family, whether they favour it, and two versions side by side."""
 
-from __future__ import annotations
-
 import csv
 import json
 from io import StringIO

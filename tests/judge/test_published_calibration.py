@@ -1,8 +1,6 @@
 """The tables by which a paper chooses prompts and judges, from judges and models of known quality: rows, columns, order
 and marks, on the page and as files."""
 
-from __future__ import annotations
-
 import csv
 import io
 from types import SimpleNamespace

@@ -1,8 +1,6 @@
 """Watches: anchors asked again on schedule by runs of their own, drift and changes noticed, and nothing where nothing
 drifted; what is missed, fails or cannot begin is shown."""
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import timedelta

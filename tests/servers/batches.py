@@ -5,8 +5,6 @@ A batch is processed when somebody looks at it after its time has come, so that 
 down.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """The two protocols: what a request says, and what an answer or an error looks like."""
 
-from __future__ import annotations
-
 import itertools
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -8,8 +8,6 @@ of the settings as JSON, GET /stats counts. Files and batches live in a folder b
 process.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import dataclasses

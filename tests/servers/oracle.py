@@ -5,8 +5,6 @@ message: the story alone is an extraction, the story and a table a labelling, tw
 drawn from `Skill.seed`, model, step and story, so that the same question has the same answer.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

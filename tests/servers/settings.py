@@ -1,7 +1,5 @@
 """What the model server can be told, at start and while it runs."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 import time

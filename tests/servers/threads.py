@@ -1,7 +1,5 @@
 """A server in a thread of this process, for a handler that a test writes."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A job handler of the tests' own ("trial"): asks each item's key, keeps what comes back in memory."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """Real processes beside a test, on its own database, that know the job handler of the tests."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """No redirect is followed, and no name leads to an address that is forbidden: neither when it is saved nor when it is
 asked."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 

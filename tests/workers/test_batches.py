@@ -1,7 +1,5 @@
 """The batch forms of both providers, with their own packages, against the local model server."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

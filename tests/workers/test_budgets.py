@@ -1,7 +1,5 @@
 """A budget is a hard cap: whatever runs at once, whatever language is asked in, whatever options say."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

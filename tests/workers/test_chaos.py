@@ -1,8 +1,6 @@
 """Processes that die, hang, lose their database or have a wrong clock: nothing is lost, and nothing counts twice. The
 long form is bench/chaos.py."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -2,8 +2,6 @@
 a server refuses hold an endpoint's items back; the note names the cure, and resumed items are asked with what was
 corrected."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

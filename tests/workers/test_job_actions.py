@@ -1,7 +1,5 @@
 """What people do to jobs: the buttons and the command, what they refuse, and what the page of a job says."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time

@@ -1,8 +1,6 @@
 """Answers that are none: each keeps its status and body, has a sentence and its own state, and nobody pays twice for
 it."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Models on the pages of the site admin, and the command that registers them."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 

@@ -1,8 +1,6 @@
 """The real openai and anthropic packages over loopback, from the item to the ledger: every way in which a server can go
 wrong ends in its own state with a clear sentence, and the others go on."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A key that a server sends back is nowhere afterwards: not in the database, not in a log, not on a page."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import html

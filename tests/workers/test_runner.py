@@ -1,7 +1,5 @@
 """Making calls with the scripted backend: each once, each to its own end, whatever goes wrong."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Each state machine moves along its named transitions alone: from any other state a transition changes nothing."""
 
-from __future__ import annotations
-
 import ast
 import re
 from datetime import UTC, datetime

@@ -1,8 +1,6 @@
 """vLLM in the process against a scripted engine; where VLLM_PYTHON names a Python that has vLLM, against the real one,
 and what its server does with the fields of a request."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Pages of the site admin: how jobs end, who is at work, the ledger, one call, spending."""
 
-from __future__ import annotations
-
 import json
 import time
 from datetime import UTC, datetime, timedelta

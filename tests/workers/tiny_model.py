@@ -6,8 +6,6 @@ prints what came of them as one line of JSON. Needs what an environment with vLL
 tokenizers.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

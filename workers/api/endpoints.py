@@ -1,7 +1,5 @@
 """The models that can be asked. Only the site admin."""
 
-from __future__ import annotations
-
 from django.core.exceptions import ValidationError
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema

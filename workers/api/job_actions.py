@@ -1,7 +1,5 @@
 """Actions on a job by a request, whatever the job is of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

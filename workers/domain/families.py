@@ -1,7 +1,5 @@
 """Families of models: those that one maker trained alike, so that they err alike."""
 
-from __future__ import annotations
-
 import re
 
 from core.messages import gettext_noop

@@ -1,7 +1,5 @@
 """The outcome of a job, and the sentence that says best why items failed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

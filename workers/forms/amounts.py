@@ -1,7 +1,5 @@
 """Amounts of money, prices and factors as people type them."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

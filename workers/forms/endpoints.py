@@ -1,7 +1,5 @@
 """The form of an endpoint asks only for what its provider can use; everything else keeps its default."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """A progress bar on the terminal for a running job."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -5,8 +5,6 @@ written down. When it is asked, the socket is judged: by then a name may lead el
 counts.
 """
 
-from __future__ import annotations
-
 import errno
 import ipaddress
 import socket

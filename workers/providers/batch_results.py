@@ -1,8 +1,6 @@
 """Parts that the batch forms of all providers share: limits, errors of calls that charge nothing, and results read line
 by line."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterator

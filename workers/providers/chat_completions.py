@@ -5,8 +5,6 @@ only max_tokens), `reasoning_effort`, `seed` (false: none is sent), `extra_body`
 none that a call could cost more by: options.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 

@@ -1,8 +1,6 @@
 """Parts that every provider's package needs to make calls: the key, the address, the HTTP client, and the wire's
 errors."""
 
-from __future__ import annotations
-
 import os
 
 import httpx2

@@ -1,7 +1,5 @@
 """The description of a provider. Forms, commands, the API, prices and workers read it, and know no provider by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -17,8 +17,6 @@ BackendError
     └── TooLong       it is longer than what is read                                         outcome unknown
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """Keys, which are in the environment of the workers: which variables may hold one, and texts that look like one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

@@ -3,8 +3,6 @@
 Each provider's description says which there are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any

@@ -1,8 +1,6 @@
 """Parsing of values that a provider may send in any type: the type that is expected, or the value that stands for
 nothing."""
 
-from __future__ import annotations
-
 import codecs
 import json
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 A key is found as it is, escaped in JSON or a URL, and in base64 or hexadecimal digits.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 import re

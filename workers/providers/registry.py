@@ -4,8 +4,6 @@ when they are ready.
 A description loads none of the packages that calls need: a backend does, when it is made.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """The meaning of a provider's errors: the same rules for every provider, for responses and for lines of a batch."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -4,8 +4,6 @@ An answer is unpacked and read up to a limit, and keys are taken out of it, befo
 request when it fails decides whether it can have been paid: nothing was, before there was a connection.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 import time

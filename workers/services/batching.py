@@ -1,8 +1,6 @@
 """Calls in the providers' batches. A batch and all its custom ids are written before it is submitted, so that after a
 crash it is found again by our id and never submitted twice."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """Channels: the endpoints that a process makes calls for."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -6,8 +6,6 @@ Whoever takes several of these locks takes them in this order, which no two tran
 limit, jobs with a budget by id, calls, items, jobs that end.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Iterable, Sequence

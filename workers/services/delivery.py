@@ -1,7 +1,5 @@
 """Delivery of answers to the job handler that asked; ending jobs, and opening them again."""
 
-from __future__ import annotations
-
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

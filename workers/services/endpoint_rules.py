@@ -1,7 +1,5 @@
 """The rules of an endpoint's fields: checked for the page, the API and the command alike, every field at once."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Registering of models, and trying one."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping

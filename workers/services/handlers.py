@@ -1,8 +1,6 @@
 """Job handlers: what jobs ask, and what becomes of the answers. The apps above register theirs at start; nothing here
 knows those apps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol

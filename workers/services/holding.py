@@ -4,8 +4,6 @@ person.
 Other endpoints of the same job go on. The job pauses when nothing else is left to do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 

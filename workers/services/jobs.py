@@ -1,7 +1,5 @@
 """Jobs: started, paused, resumed, cancelled and retried."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal

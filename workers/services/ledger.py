@@ -1,7 +1,5 @@
 """Reading the ledger: search, and money by endpoint, day and handler."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime

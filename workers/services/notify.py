@@ -1,7 +1,5 @@
 """Notifying workers of new work. A lost notification loses nothing: every worker looks for work by itself, too."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Planning of calls: each waiting item gets its row in the ledger before it is claimed."""
 
-from __future__ import annotations
-
 import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

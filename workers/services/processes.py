@@ -1,8 +1,6 @@
 """The processes that take up work, idle ones too: each reports itself, the queues that it serves, and the names of the
 keys that it has."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterable, Sequence

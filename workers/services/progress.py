@@ -1,7 +1,5 @@
 """Progress of jobs: counts by state, money, tokens, rate and the time that is left."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

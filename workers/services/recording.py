@@ -1,7 +1,5 @@
 """Recording of calls, many at once: marked as sent before they leave, and their outcomes."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

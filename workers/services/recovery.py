@@ -1,8 +1,6 @@
 """Recovery of what a dead process held: every few seconds in every worker, and at start. May run anywhere, at any time,
 twice."""
 
-from __future__ import annotations
-
 import os
 import socket
 import time

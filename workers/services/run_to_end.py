@@ -1,7 +1,5 @@
 """Running a job to its end from a command."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

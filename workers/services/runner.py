@@ -5,8 +5,6 @@ outcomes gather for the next. So the number of transactions does not grow with t
 killed at any moment: another worker recovers what it held (workers/services/recovery.py).
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """US dollars as every page writes them (workers/domain/pricing.py)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The live page of a job, wherever it is shown: state and progress bar, buttons, and what came back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_CEILING, Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """Words that code has one by one, and pages show: the states of jobs, items and calls, and roles in a conversation."""
 
-from __future__ import annotations
-
 from core.messages import gettext_noop
 
 STATES = (

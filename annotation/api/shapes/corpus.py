@@ -1,7 +1,5 @@
 """Projects, stories and propositions: filters, bodies and answers."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from drf_spectacular.utils import extend_schema_field

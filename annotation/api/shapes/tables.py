@@ -1,7 +1,5 @@
 """Drafts of belief tables and their reconciliation: bodies and answers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Annotated
 

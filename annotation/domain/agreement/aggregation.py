@@ -5,8 +5,6 @@ vote. A cell can stand for several with the same votes: `weight` says for how ma
 random: both start from the votes themselves, so that the same votes give the same figures.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Annotator by annotator: confusion between two, each against the resolved label, second opinions by models."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Agreement of two experts on an open-ended table (stage 1): reconciliation overlap and F1, never kappa."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The agreement report: one row a dimension and one over all, in the shape of the `agreement` command."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce

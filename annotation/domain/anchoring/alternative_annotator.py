@@ -6,8 +6,6 @@ nothing of it. By the rule of three up to 1 − .05^(1/n) of all stories may be 
 model beats an annotator only if so many stories, all lost, would not make it as much worse as the hypothesis says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Shares and medians with intervals over stories; all estimates of one table share the resamples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Accuracy of a suggesting model, on all gold and on gold that no suggestion can have touched."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from annotation.domain.anchoring.estimates import Ints, estimates, numbered, share

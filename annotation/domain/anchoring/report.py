@@ -1,7 +1,5 @@
 """The effect of suggestions on votes: the shown arm against the blind one, and votes before and after a reveal."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from annotation.domain.anchoring.estimates import Bools, Quantity, estimates, median, numbered, share

@@ -1,8 +1,6 @@
 """The effect of a model's drafts on belief tables: tables that experts wrote with the draft in sight against those that
 they wrote blind."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

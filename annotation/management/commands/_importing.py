@@ -1,8 +1,6 @@
 """Shared by the commands that read files: an input that is refused as a whole is reported, and the command ends with
 1."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An amount of money as somebody types it."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 from workers.domain.pricing import budget_of

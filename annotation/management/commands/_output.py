@@ -1,7 +1,5 @@
 """Output of commands: files and folders, never written over what no command made."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path

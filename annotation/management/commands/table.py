@@ -1,8 +1,6 @@
 """Changes of a belief table by command. Rows of a draft, of a reconciliation and of the gold table are named by their
 number, from 1, as `table rows` lists them; a new row needs none."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Shapes of answers about versions: they are named by their number."""
 
-from __future__ import annotations
-
 from rest_framework import serializers
 
 from benchmark.api.shapes.values import Anything

@@ -1,7 +1,5 @@
 """Shapes of answers about the items of a run."""
 
-from __future__ import annotations
-
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 

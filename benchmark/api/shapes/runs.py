@@ -1,7 +1,5 @@
 """Shapes of answers about runs: runs are named by the uids of their pages, models by name."""
 
-from __future__ import annotations
-
 from rest_framework import serializers
 
 from benchmark.api.shapes.values import COST, Anything

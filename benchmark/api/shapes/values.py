@@ -1,7 +1,5 @@
 """Values that answers of several subjects have."""
 
-from __future__ import annotations
-
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 

@@ -4,8 +4,6 @@ Only a ranking counts a missing answer at its worst. A difference that is read a
 is over the pairs that were answered on both sides, and shown by the rule of `core.statistics.missing`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The ranking of one suite's models, with intervals, and the groups that cannot be told apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate

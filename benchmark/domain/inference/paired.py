@@ -4,8 +4,6 @@ how many pairs at once.
 The test flips the sign of each story's difference (`core.statistics.sign_flips`), all propositions of a story at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
 from itertools import combinations

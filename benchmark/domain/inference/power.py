@@ -1,7 +1,5 @@
 """Power before launching: the smallest difference between two models that so many stories can show."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

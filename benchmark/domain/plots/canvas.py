@@ -4,8 +4,6 @@ Only matplotlib's object interface is used, so plots can be drawn in several thr
 only what draws imports this module, when it does: which plot it is, and of what, is known without it.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from threading import Lock

@@ -1,7 +1,5 @@
 """Dot plots of models: their ranking, and their scores by part, suite, control, method and structure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Series also differ by the shape of their mark, fills by lightness, so that a grey print tells them apart.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from bisect import bisect_right
 from collections import Counter

@@ -1,7 +1,5 @@
 """Metrics of a report as numbers in per cent, and as words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import NamedTuple

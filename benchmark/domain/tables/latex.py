@@ -4,8 +4,6 @@ pdfLaTeX knows few characters beyond Western letters. Each other one is written 
 the character itself in XeLaTeX and LuaLaTeX and `U+5B57` in pdfLaTeX, so that either compiles.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """A table as CSV for other programs and as JSON for the API and commands."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Two models of runs, as the commands that compare them name them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

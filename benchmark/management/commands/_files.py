@@ -1,7 +1,5 @@
 """Tables and plots of results as files: the ending of the file's name says the format."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
 from pathlib import PurePath

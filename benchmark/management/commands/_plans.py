@@ -1,7 +1,5 @@
 """Plans and settings of suites on the command line."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Shared by the commands about runs: naming their endpoints, running one to its end, and what is printed of it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

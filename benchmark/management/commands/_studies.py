@@ -1,7 +1,5 @@
 """Tables of structure against answers, kinds of gold and doubtful gold for the command `results`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 

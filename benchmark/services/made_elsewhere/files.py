@@ -4,8 +4,6 @@ Four formats are read: the answers file of `score_outputs` ({"ID": "text"}, or {
 results of lm-evaluation-harness, and logs of inspect_ai, which its own package reads (an optional extra).
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import zipfile

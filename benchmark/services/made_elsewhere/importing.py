@@ -5,8 +5,6 @@ the database for a worker. It deletes each part in the transaction that takes it
 moment, and no answer is lost or taken in twice.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import tempfile

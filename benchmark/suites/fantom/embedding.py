@@ -1,7 +1,5 @@
 """Closeness of two sentences, which decides about a belief in free words."""
 
-from __future__ import annotations
-
 import os
 import re
 import zlib

@@ -1,7 +1,5 @@
 """The questions of a copy, and their answers in both parses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 

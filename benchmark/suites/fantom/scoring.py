@@ -1,7 +1,5 @@
 """Answers made elsewhere, scored as the released code scores them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """The calls of FANToM: the answer, after the steps of the method that was chosen, and what a judge says of it."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from benchmark.methods.perceptom import PERCEIVE, all_perceived

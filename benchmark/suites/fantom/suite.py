@@ -1,7 +1,5 @@
 """The suite FANToM."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The benchmark's own tables and picture, filled from the run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any

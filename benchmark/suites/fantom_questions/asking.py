@@ -1,7 +1,5 @@
 """A question about a conversation as it is put, and the answer that is right."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

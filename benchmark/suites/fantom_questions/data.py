@@ -1,7 +1,5 @@
 """FANToM as it is distributed, one JSON file of sets of questions in an archive; and its questions as samples."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import random

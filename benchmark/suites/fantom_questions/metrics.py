@@ -1,7 +1,5 @@
 """Units that count once in a figure of conversations: a question, a set, a character of a set."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

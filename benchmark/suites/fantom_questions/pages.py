@@ -1,7 +1,5 @@
 """The page of an item: the conversation, the question, what is right and what was read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import partial
 

@@ -1,8 +1,6 @@
 """Parses of answers. The released code looks for names and words as parts of others: "Erika" names Erik, "Nobody" says
 no."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Records with their gold rows, and which of them a run takes (specification "OmniToM scoring", section 0)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, BinaryIO, Protocol

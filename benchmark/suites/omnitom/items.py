@@ -1,8 +1,6 @@
 """Items on pages: an answer in both parses beside gold, its comparison with another model's, the filters that find
 items, and the propositions within a story."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The judge of extractions: the settings that identify it, its self-test, its follow-up, and the lexical judge."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

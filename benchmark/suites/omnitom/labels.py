@@ -1,7 +1,5 @@
 """Labels as official scoring canonicalises them (specification "OmniToM scoring", section 3)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Figures of one model in both metric groups, over all stories and by story, and the analyses of its answers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

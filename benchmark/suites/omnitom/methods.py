@@ -1,7 +1,5 @@
 """The paragraphs on OmniToM that a paper's methods section needs, and what its judge is given."""
 
-from __future__ import annotations
-
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2
 from benchmark.suites.omnitom.judgements import EXACT, NOTHING, Judging
 from benchmark.suites.omnitom.labels import Scheme

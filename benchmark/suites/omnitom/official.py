@@ -4,8 +4,6 @@ Specification "OmniToM scoring", sections 5 and 6. A metric group has figures on
 has its texts, and none where the released code would have ended with a traceback.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

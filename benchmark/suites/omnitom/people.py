@@ -1,8 +1,6 @@
 """People scored as a model at labelling, on the cells that they labelled: other cells and stories are in none of their
 denominators."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

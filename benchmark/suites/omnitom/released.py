@@ -3,8 +3,6 @@
 CSV files are UTF-8 with CRLF, cells space-normalised. The headings inside a raw text file are this project's own.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

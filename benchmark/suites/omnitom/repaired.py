@@ -16,8 +16,6 @@ Every estimate lies between its bounds.
   nothing is found, whatever a judge makes of it, and all labels are missing, thus wrong.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, report

@@ -1,7 +1,5 @@
 """Results of one story's answers, in either parse: the material of every metric and analysis."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache

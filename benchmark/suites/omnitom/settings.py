@@ -1,7 +1,5 @@
 """OmniToM's settings of the launch of a run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from benchmark.suites.judges import self_test_setting

@@ -1,7 +1,5 @@
 """The steps of OmniToM: requests, parses, perfect answers and lengths."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The suite OmniToM."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The paper's tables and the tables of its analyses, and the places of tables and pictures on a report page."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

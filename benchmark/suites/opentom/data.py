@@ -1,7 +1,5 @@
 """OpenToM as it is distributed: narratives, seven files of questions about them, and a licence; and its samples."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Figures of a model's answers: accuracy by question, and the metrics of the benchmark's own tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

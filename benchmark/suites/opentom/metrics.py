@@ -1,7 +1,5 @@
 """Macro F1 and accuracy of labels, as scikit-learn counts them, and the metrics of the released code."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 The released code looks for words as parts of others: "He knows" says No, "eyes" says Yes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Answers made elsewhere, scored as the released code scores them and in the repaired parse."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

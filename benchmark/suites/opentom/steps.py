@@ -1,7 +1,5 @@
 """The calls of OpenToM: the answer, after the steps of the method that was chosen."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

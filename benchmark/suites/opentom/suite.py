@@ -1,7 +1,5 @@
 """The suite OpenToM."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from benchmark.controls.contract import Controllable

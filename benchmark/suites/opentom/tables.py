@@ -1,7 +1,5 @@
 """The benchmark's own tables and picture, filled from the run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial

@@ -1,8 +1,6 @@
 """The calls of the suites on perceivers: who perceives what, the question with the true perceivers in place of the
 story, and the question itself by a method."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass

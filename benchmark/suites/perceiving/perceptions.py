@@ -1,8 +1,6 @@
 """The share of sentences or utterances of which a model gave the right perceivers, and how the perceivers that it wrote
 are read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean

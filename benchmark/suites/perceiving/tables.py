@@ -1,7 +1,5 @@
 """The tables of the paper: three tasks in both scenarios, and how they go together over models."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

@@ -1,8 +1,6 @@
 """Annotation of who hears each utterance: the CSV files of Percept-FANToM, whose cells hold Python literals, which are
 read as literals and never evaluated."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

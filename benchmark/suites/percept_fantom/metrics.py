@@ -1,7 +1,5 @@
 """Figures of questions and perceptions in both scenarios, of one parse, with intervals over conversations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar

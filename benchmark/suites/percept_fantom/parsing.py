@@ -1,7 +1,5 @@
 """An answer to a question in both parses."""
 
-from __future__ import annotations
-
 import string
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

@@ -1,8 +1,6 @@
 """The calls of Percept-FANToM: who hears what, the questions by the true perceivers, and the questions themselves by a
 method."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

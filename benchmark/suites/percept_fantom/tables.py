@@ -1,8 +1,6 @@
 """The tables of the paper: the three tasks in both scenarios, and how they go together over models; and what the sets
 consist of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 

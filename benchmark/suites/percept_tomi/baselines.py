@@ -1,7 +1,5 @@
 """Answers that need no model: at random, by what is right most often, and by rules that follow who is where."""
 
-from __future__ import annotations
-
 from benchmark.suites.perceiving.asking import BASELINES as PERCEIVING
 from benchmark.suites.perceiving.asking import PERCEIVE, SCENES, array_of
 from benchmark.suites.percept_tomi.data import believed_place, track, with_perceivers

@@ -1,8 +1,6 @@
 """Percept-ToMi as it is distributed: one CSV file whose cells hold Python literals, which are read as literals and
 never evaluated."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ Sentences on what somebody likes and on who enters or leaves are not scored. The
 model wrote, so that leaving one out costs nothing; the recall counts those of the story.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

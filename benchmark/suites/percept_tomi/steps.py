@@ -1,8 +1,6 @@
 """The calls of Percept-ToMi: who perceives what, where people think things are by the true perceptions, and the
 question itself by a method."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The suite Percept-ToMi."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """Scores without the judge's error beside official and repaired ones: columns of a ranking, notes and warnings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The entrants that tables and pictures show, and what their rows say of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The self-test of judges beside what they judged: a cell of each row, a note, a table of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from benchmark.domain.tables import Cell, Cells, Column, Table

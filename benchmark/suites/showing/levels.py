@@ -1,8 +1,6 @@
 """Rows of a ranking that no model made: what answers drawn by chance come to, and what the answer does that is right
 most often."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from benchmark.domain.tables import Cell, Cells

@@ -1,7 +1,5 @@
 """Missing parts of models' figures, and the notes on them that are to be read first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

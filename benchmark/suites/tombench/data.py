@@ -1,7 +1,5 @@
 """ToMBench as it is distributed: 20 JSON Lines files, each item in English and in Chinese, and a licence."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

@@ -4,8 +4,6 @@ Texts are in NFKC: full-width letters and most punctuation are ASCII. Repetition
 long. A pattern of mentions has the letter in one of its groups.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ option is not a vote, the cell's letter counts, and abilities are trimmed. In bo
 accuracy 0, which the released code leaves out.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

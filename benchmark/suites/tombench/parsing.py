@@ -1,7 +1,5 @@
 """The option that an answer chooses: as the released code extracts it, and as a person reads it."""
 
-from __future__ import annotations
-
 import re
 
 from benchmark.suites.tombench.data import LETTERS, OfferedOptions

@@ -1,8 +1,6 @@
 """The calls of ToMBench: which option is right, asked anew in another order in every repetition, after the steps of the
 method that was chosen."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The suite ToMBench."""
 
-from __future__ import annotations
-
 from benchmark.controls.contract import Controllable
 from benchmark.methods.program import method_setting
 from benchmark.suites.answers import AnswerIds

@@ -1,7 +1,5 @@
 """Collect the texts of code, templates and scripts into the catalogues of their translations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

@@ -5,8 +5,6 @@ of the judge is in no estimate; the bounds of an estimate are its values with al
 their best.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

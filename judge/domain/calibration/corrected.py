@@ -20,8 +20,6 @@ may have them: the interval reaches as far as the score would go were so many, t
 its mean, really like the others.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

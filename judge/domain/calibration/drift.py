@@ -8,8 +8,6 @@ The limit is simulated, so that false alarms are as rare as is asked for; the si
 the start leave unknown of the levels and of the spread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """Several judges together: their majority, weighted by what calibration knows of each, without a model's own family;
 whether a judge favours its own; and the changes between two versions of a judge."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

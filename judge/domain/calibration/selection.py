@@ -4,8 +4,6 @@ Whichever judge is looked at, the test is corrected over all pairs of judges: th
 agreement. If it agrees most of all, its own figure is also given without the optimism of that choice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations

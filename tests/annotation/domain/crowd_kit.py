@@ -5,8 +5,6 @@ tests/annotation/domain/crowd_kit.py`. Its MACE takes labels in order of appeara
 so that its rows come sorted here.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 SKILLS = (0.95, 0.9, 0.8, 0.6, 0.3)

@@ -1,8 +1,6 @@
 """Agreement of annotators and of experts: coefficients by hand and by definition, their intervals, and annotators one
 by one."""
 
-from __future__ import annotations
-
 from itertools import combinations, zip_longest
 
 import evalica

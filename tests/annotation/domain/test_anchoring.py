@@ -1,7 +1,5 @@
 """What suggestions and drafts did to votes and tables: by hand, and at which rates where the truth is known."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What files of stories, tables, votes and projects hold: read row by row, with a sentence for what cannot be read."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

@@ -1,7 +1,5 @@
 """What a model is asked in place of people, what its answers are read as, and the baselines that need no model."""
 
-from __future__ import annotations
-
 import asyncio
 import csv
 import io

@@ -1,7 +1,5 @@
 """What votes come to, in which order they are shown, who is given what to label, and who is behind."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import UTC, date, datetime
 

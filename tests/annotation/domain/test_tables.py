@@ -1,7 +1,5 @@
 """Belief tables: pasted, warned of while they are written, kept as drafts, and brought together by two experts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

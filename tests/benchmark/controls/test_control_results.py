@@ -1,8 +1,6 @@
 """What a report says of controls: who remembers and who reads, what is missing, what stayed as it was, and which
 stories flip."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

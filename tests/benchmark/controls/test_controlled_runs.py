@@ -1,7 +1,5 @@
 """Controls of a run, from the launch to the answers, and that nothing takes their figures for those of the run."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

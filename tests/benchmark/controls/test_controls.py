@@ -1,7 +1,5 @@
 """The controls but for other names, and what all of them keep."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """Gold follows what a control changes: a perfect model is as right under each control as on the samples as published,
 in every suite."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path

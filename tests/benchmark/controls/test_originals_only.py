@@ -1,8 +1,6 @@
 """Runs under controls are in no figure that nobody asked them for: with and without them, every page says the same, but
 those that show controls."""
 
-from __future__ import annotations
-
 import re
 from itertools import takewhile
 

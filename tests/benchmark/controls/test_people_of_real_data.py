@@ -1,8 +1,6 @@
 """Who is renamed in the real data: everybody whom the data name, and of what no person is called only what
 docs/benchmarks.md lists."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,8 +1,6 @@
 """Other names: whose, one for one, the same in story, question, options and gold, and never for a word that only looks
 like a name."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

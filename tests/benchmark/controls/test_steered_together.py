@@ -1,7 +1,5 @@
 """Pausing, resuming and cancelling a run takes the runs under its controls along; a control is steered by itself."""
 
-from __future__ import annotations
-
 import io
 import json
 from decimal import Decimal

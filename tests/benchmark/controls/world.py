@@ -1,8 +1,6 @@
 """Models that answer a small OpenToM by rule: one reads the story in front of it, one knows the stories as they were
 published by heart."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

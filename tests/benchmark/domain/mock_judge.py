@@ -1,7 +1,5 @@
 """The judge of the official mock backend, which matches equal rows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """The paper's further tables: by hand, and from the counts that the paper prints."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

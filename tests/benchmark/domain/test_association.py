@@ -1,7 +1,5 @@
 """Structure against answers: tables by hand, what missing scores can change, and associations that were built in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product

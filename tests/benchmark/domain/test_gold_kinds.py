@@ -1,7 +1,5 @@
 """Scores by kind of gold, the order of models, moves of labels, the ceiling and doubts, by hand and against scipy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import kendalltau

@@ -1,8 +1,6 @@
 """Orders, letters, paired differences and the smallest difference to plan for: by hand, against their definitions, and
 so that refusing improves nothing and missing answers alone show nothing."""
 
-from __future__ import annotations
-
 import json
 from itertools import combinations, pairwise
 from re import findall

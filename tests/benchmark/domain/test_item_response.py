@@ -1,7 +1,5 @@
 """Difficulty and discrimination of items: known truth, an oracle, and where nothing is fitted."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import expit

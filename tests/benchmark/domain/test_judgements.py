@@ -1,7 +1,5 @@
 """Judgements row by row: links, passes with shuffled rows, rows that are settled by rule, and what decides."""
 
-from __future__ import annotations
-
 import json
 
 from benchmark.suites.omnitom import judgements

@@ -1,7 +1,5 @@
 """Official parsing and scoring: records, pipe tables, labels, judgements and figures, as the released code has them."""
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The forgiving parse: what a person would read in the shapes that models write, and no guess."""
 
-from __future__ import annotations
-
 import json
 
 from hypothesis import given

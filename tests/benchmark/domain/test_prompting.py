@@ -1,7 +1,5 @@
 """Prompts of OmniToM: what is asked, own sets, solved examples, and answers in the shapes that are asked for."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import product

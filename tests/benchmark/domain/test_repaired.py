@@ -1,8 +1,6 @@
 """Figures of the forgiving parse: what is missing is left out of estimates and bounded, whatever is missing; and
 estimates as reports keep them. The large form of what a judge leaves out is bench/judging.py."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 from statistics import mean

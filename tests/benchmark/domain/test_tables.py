@@ -1,8 +1,6 @@
 """Tables as pages, files and papers show them: figures, marks, hostile names, the tables of the paper, and LaTeX that
 fits the page, by estimate always, by an engine where there is one."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A suite whose judge says yes or no of one free answer, as many benchmarks of questions have it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """One launch by several methods: on the page, by the command and over the API, each a run of its own beside the
 others."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

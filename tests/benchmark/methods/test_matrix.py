@@ -4,8 +4,6 @@ The server knows an answer to the very prompts alone that the suite makes of the
 words, or one that does not rest on what this model said earlier, gets an answer that nobody can read, and shows.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field

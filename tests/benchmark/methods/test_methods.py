@@ -1,7 +1,5 @@
 """What each method makes of a question."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

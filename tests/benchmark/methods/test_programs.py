@@ -1,7 +1,5 @@
 """A run goes through the steps that its settings name."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

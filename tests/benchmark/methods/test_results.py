@@ -1,8 +1,6 @@
 """What a report says of methods: which help whom, with paired differences, whatever launch their runs are of, and what
 is missing."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """Models that answer a small OpenToM by rule: one is right however it is asked, one overlooks false beliefs unless it
 reasons step by step."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from django.utils import timezone

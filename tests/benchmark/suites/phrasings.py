@@ -1,7 +1,5 @@
 """Models that refuse, answer with what is none of the answers, or are right in many words, as texts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

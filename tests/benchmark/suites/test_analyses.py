@@ -1,7 +1,5 @@
 """Analyses as reports keep them."""
 
-from __future__ import annotations
-
 import json
 
 from benchmark.suites.fantom.metrics import FreeBeliefs

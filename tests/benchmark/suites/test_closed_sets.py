@@ -1,7 +1,5 @@
 """Every suite's repaired parse of models that refuse, that answer outside the set, and that are right in many words."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The order in which a text or a list shows options: every way in which tools put letters before them."""
 
-from __future__ import annotations
-
 from itertools import product
 
 from benchmark.suites.lettered import order_in, order_of, order_of_appearance

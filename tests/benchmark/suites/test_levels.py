@@ -1,7 +1,5 @@
 """What answers drawn among all that may be answered come to, in each suite."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 from statistics import fmean

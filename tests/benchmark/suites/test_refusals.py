@@ -1,7 +1,5 @@
 """Sentences in which a model refuses, and those that only look like it."""
 
-from __future__ import annotations
-
 from benchmark.suites.refusals import OwnWords, own_words
 from tests.benchmark.suites.phrasings import ABSTENTIONS, CHINESE_REFUSALS, REFUSALS, each
 

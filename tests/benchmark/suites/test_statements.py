@@ -1,7 +1,5 @@
 """What answers say, whatever names stand in them, why one is unreadable, and why a model has no figures."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Sums: a question has a number as its answer, and a step before it repeats the question."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

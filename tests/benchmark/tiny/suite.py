@@ -1,7 +1,5 @@
 """A suite: what it takes to be imported, launched, scored, compared and reported, and to show something of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

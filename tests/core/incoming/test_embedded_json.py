@@ -1,7 +1,5 @@
 """JSON in a model's text: which object counts, what is tolerated, and how long it takes."""
 
-from __future__ import annotations
-
 import json
 
 from core.incoming.embedded_json import values_in

@@ -1,8 +1,6 @@
 """Tables from outside, CSV and workbooks: what is read as it was written, what is refused and with which line, and how
 little a hostile file costs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import random

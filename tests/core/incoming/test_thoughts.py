@@ -1,7 +1,5 @@
 """Thoughts in a model's text: which marks count, what remains as the answer, and how long it takes."""
 
-from __future__ import annotations
-
 from core.incoming.thoughts import split_thoughts
 from tests.marked import FINAL, MARKS
 

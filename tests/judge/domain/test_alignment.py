@@ -1,7 +1,5 @@
 """What people say of two tables: its rules, its MatchCounts, the majority, and how far two of them agree."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

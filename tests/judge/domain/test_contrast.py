@@ -1,7 +1,5 @@
 """Contrast pairs by hand, and that nothing is made where the rules cannot be sure of a sentence."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 

@@ -1,7 +1,5 @@
 """What the lexical judge no longer takes for the same, on sentences by hand and on contrast pairs made from gold."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 

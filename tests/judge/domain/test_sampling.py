@@ -1,7 +1,5 @@
 """What people align: every inclusion probability is known, and a sample grows without losing what it has."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 

@@ -1,8 +1,6 @@
 """A provider that nobody has heard of goes its whole way, with no other line changed; so does the backend that
 docs/developers.md shows."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What is read of an answer: limits in its headers, thoughts in its text; and what looks like a key."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import random

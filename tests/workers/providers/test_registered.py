@@ -1,8 +1,6 @@
 """Whatever is registered can be registered with, tried and shown; a name that is not registered any more is read and
 says so."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

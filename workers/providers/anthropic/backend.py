@@ -3,8 +3,6 @@
 Options: `effort` (low to max), `cache` (true: the system text is marked for prompt caching).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 

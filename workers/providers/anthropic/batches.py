@@ -3,8 +3,6 @@
 What the provider says of it: https://platform.claude.com/docs/en/build-with-claude/batch-processing.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Collection, Sequence

@@ -1,7 +1,5 @@
 """Anthropic's Messages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Baseline answers, computed from `Request.task`, never from the messages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from workers.providers.baseline.baseline import Baseline

@@ -1,7 +1,5 @@
 """Description of a baseline that an app registers, and what answers that are drawn by chance have in common."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

@@ -3,8 +3,6 @@
 What they compute belongs to apps, which register each one (`registered.py`); this module says only how they are asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from core.messages import Sentence, gettext_noop

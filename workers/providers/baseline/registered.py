@@ -1,7 +1,5 @@
 """The baselines that apps have registered."""
 
-from __future__ import annotations
-
 from workers.providers import registry
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.baseline.provider import provider_of

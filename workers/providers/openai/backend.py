@@ -1,7 +1,5 @@
 """OpenAI itself, or a server elsewhere that speaks its chat completions."""
 
-from __future__ import annotations
-
 from workers.providers.chat_completions import ChatBackend
 
 

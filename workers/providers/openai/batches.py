@@ -3,8 +3,6 @@
 What the provider says of it: https://platform.openai.com/docs/guides/batch.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import tempfile

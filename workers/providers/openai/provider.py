@@ -1,7 +1,5 @@
 """OpenAI, and servers elsewhere that speak its chat completions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

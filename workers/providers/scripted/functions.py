@@ -1,7 +1,5 @@
 """Functions that answer in place of a script, by the name that an endpoint's option `function` has."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from workers.providers.contract import Body

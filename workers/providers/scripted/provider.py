@@ -1,7 +1,5 @@
 """Answers from a script: for tests, and for users who try their set-up before it costs money."""
 
-from __future__ import annotations
-
 from core.messages import gettext_noop
 from workers.providers.contract import Backend, Spec
 from workers.providers.description import Provider

@@ -4,8 +4,6 @@
 always sent, because the server otherwise takes the model's own.
 """
 
-from __future__ import annotations
-
 from workers.providers.chat_completions import ChatBackend, body_of
 from workers.providers.contract import Body, Request
 

@@ -1,7 +1,5 @@
 """A vLLM server of one's own."""
 
-from __future__ import annotations
-
 from core.messages import gettext_noop
 from workers.providers import options
 from workers.providers.addresses import host_of, is_private

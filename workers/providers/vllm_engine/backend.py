@@ -9,8 +9,6 @@ The model's own sampling settings are never taken: everything that shapes an ans
 included.
 """
 
-from __future__ import annotations
-
 import gc
 import logging
 import os

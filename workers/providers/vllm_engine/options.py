@@ -1,7 +1,5 @@
 """The options of an endpoint that its engine is given."""
 
-from __future__ import annotations
-
 from workers.providers.options import KnownOptions
 
 OPTIONS: KnownOptions = {

@@ -1,7 +1,5 @@
 """vLLM in a GPU worker's own process."""
 
-from __future__ import annotations
-
 from core.messages import gettext_noop
 from workers.providers.contract import EngineBackend, Spec
 from workers.providers.description import PRICES, RATES, Provider

@@ -1,7 +1,5 @@
 """Predicted propositions, labels and match counts, as a person reads them off an answer."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

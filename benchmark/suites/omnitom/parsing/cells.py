@@ -1,7 +1,5 @@
 """Lines of tables and their cells, separated by pipes, HTML, tabs, commas or semicolons, or each with its name."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Callable, Mapping, Sequence

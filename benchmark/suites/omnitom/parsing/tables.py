@@ -1,8 +1,6 @@
 """Tables as a person reads them: columns are found by the names in their header, wherever that stands, and of several
 versions of one table the last counts."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Labels as a person reads them: decorations come off, a label is never guessed."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """In-context examples: solved stories of the same category, never a story that the run asks about."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

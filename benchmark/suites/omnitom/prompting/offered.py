@@ -1,7 +1,5 @@
 """OmniToM's description of its prompt sets for launches and reports."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

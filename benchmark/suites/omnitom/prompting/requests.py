@@ -8,8 +8,6 @@ take: all required, nothing additional.
 Follow-ups, "cannot tell" and settled rows have the product's own wording, whatever prompt set the question comes from.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy

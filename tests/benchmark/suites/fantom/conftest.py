@@ -1,7 +1,5 @@
 """A small copy in the shape of the benchmark's file, in words of our own: three sets on two conversations."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

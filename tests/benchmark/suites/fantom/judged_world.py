@@ -1,8 +1,6 @@
 """Twelve conversations with a belief in free words each, models whose answers state the right belief, the wrong one or
 neither as it is known, and judges that see that, err, or say nothing."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A copy that is wrong, cut or changed is refused in one sentence that says where."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Which embedders there are, and that scores have their names."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 

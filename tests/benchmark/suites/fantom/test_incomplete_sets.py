@@ -1,8 +1,6 @@
 """A set of which not all questions were asked is measured nowhere: the paper's tables and the metric groups count the
 same sets, and say how many are left out."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,8 +1,6 @@
 """A judge reads beliefs in free words: launched with a run, scored beside the embedder, held against people, corrected
 for its error."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is sent for a question, and what a person and the released code read in its answer."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmark.methods.perceptom import PERCEIVE

@@ -1,8 +1,6 @@
 """A copy goes its whole way: import, run, figures, tables, pages, controls, with models whose figures are known
 beforehand."""
 
-from __future__ import annotations
-
 import io
 import json
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Answers scored as the released code scores them, figure by figure."""
 
-from __future__ import annotations
-
 import json
 from importlib.util import find_spec
 from itertools import product

@@ -1,7 +1,5 @@
 """A copy of OpenToM in our own words: ten narratives, of which half keep something from their observer."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A copy is read, or refused in one sentence that names file and place."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """Macro F1 by hand, alone, as a difference and as a mean of two kinds; rates, and what tables make of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction

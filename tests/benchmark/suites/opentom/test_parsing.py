@@ -1,7 +1,5 @@
 """What a person reads in an answer, beside what the released code reads."""
 
-from __future__ import annotations
-
 from benchmark.suites.opentom.data import load
 from benchmark.suites.opentom.parsing import (
     ACCESSIBILITY,

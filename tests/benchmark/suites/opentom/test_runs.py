@@ -1,7 +1,5 @@
 """The small copy from its import to the downloads, asked by a method of two steps."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

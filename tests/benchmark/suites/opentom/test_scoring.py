@@ -1,7 +1,5 @@
 """Answers made elsewhere come to both parses' figures, by the command."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 

@@ -1,7 +1,5 @@
 """Answers scored as the released code scores them, and the paper's baselines, figure by figure."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from itertools import product

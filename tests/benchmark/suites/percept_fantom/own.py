@@ -1,8 +1,6 @@
 """A small copy with conversations of our own: the sets of FANToM's small copy, and who hears each utterance of their
 parts."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

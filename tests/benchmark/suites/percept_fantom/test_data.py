@@ -1,7 +1,5 @@
 """Copies that are read, and those that are refused with file, line and reason."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Answers as both parses take them, perceptions, prompts."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,8 +1,6 @@
 """Percept-FANToM from a copy to the report, on a small one of our own, with models whose figures are known
 beforehand."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

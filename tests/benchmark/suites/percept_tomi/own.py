@@ -1,7 +1,5 @@
 """A small copy of Percept-ToMi with stories of our own: two questions of each raw type."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 from pathlib import Path

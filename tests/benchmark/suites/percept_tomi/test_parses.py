@@ -1,7 +1,5 @@
 """Copies that are refused, answers as both parses take them, prompts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

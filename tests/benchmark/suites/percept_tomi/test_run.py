@@ -1,7 +1,5 @@
 """Percept-ToMi from a copy to the report, on a small one of our own."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The vectors of ToMBench, and a small copy of its folder to be damaged."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

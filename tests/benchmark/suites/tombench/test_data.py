@@ -1,7 +1,5 @@
 """Copies that are read, those that are refused with file and line, and the order in which options are shown."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Votes and accuracies by hand, and what baselines come to on the data."""
 
-from __future__ import annotations
-
 from collections import Counter
 from statistics import fmean
 

@@ -1,7 +1,5 @@
 """What answers are read as. The official extraction has its cases in test_vectors.py too."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Runs about questions with letters: abilities of the paper, and letters that flip."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmark.services import flips

@@ -1,7 +1,5 @@
 """What ToMBench asks by each method, in both languages."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,8 +1,6 @@
 """All figures of the official vectors, in both languages and for all their models, and the command that scores answers
 made elsewhere."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from io import StringIO

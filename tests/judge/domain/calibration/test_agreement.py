@@ -1,8 +1,6 @@
 """How far judges agree with people, alone, in a panel and in another version: published figures from counts, tables by
 hand, bounds for what is missing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

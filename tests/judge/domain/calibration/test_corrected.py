@@ -1,8 +1,6 @@
 """Corrected scores: by hand, beside a bootstrap, whether their intervals hold a truth that the judge misses, whether it
 is said where the judge errs otherwise on another model, and samples that were drawn within categories."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Anchor stories asked again: a chart that seldom alarms falsely and notices a drop within a stated number."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Choosing a judge of known quality with a test."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Stories judged by a judge of known sensitivity and specificity, whose truth is known."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np
