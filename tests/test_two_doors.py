@@ -86,14 +86,15 @@ def test_a_form_and_the_api_take_the_same_texts():
     }, doubled  # fmt: skip
 
 
-def _values_of_services() -> dict[object, list[type[Shape]]]:
-    doors: dict[object, list[type[Shape]]] = defaultdict(list)
+def _values_of_services() -> dict[str, list[type[Shape]]]:
+    doors: dict[str, list[type[Shape]]] = defaultdict(list)
     for shape in classes_in(("annotation.forms", "annotation.api"), Shape):
         doors[shape.__name__].append(shape)
         for value in vars(shape).values():
             if isinstance(value, property):
-                doors[get_annotations(value.fget)["return"]].append(shape)
-    return {key: shapes for key, shapes in doors.items() if len(shapes) > 1 and not key.startswith("dict")}
+                made = get_annotations(value.fget)["return"]
+                doors[getattr(made, "__name__", str(made))].append(shape)
+    return {key: shapes for key, shapes in doors.items() if len(shapes) > 1 and key != "dict"}
 
 
 def _described(shape: type[Shape]) -> dict[str, object]:
