@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -11,6 +12,7 @@ from django.db.models import QuerySet
 from annotation.models import Assignment, Category, Project, Role, Split, Story, User
 from annotation.services.assignments import assignments_at, stories_to_assign
 from core.management import json_command
+from workers.domain.pricing import budget_of
 
 Arguments = Mapping[str, Mapping[str, Any]]
 """Options of argparse by the name or flag of an argument."""
@@ -100,6 +102,17 @@ def day(text: str) -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise ArgumentTypeError(f"{text}: a day such as 2030-12-31 is expected.") from None
+
+
+def dollars(text: str | None) -> Decimal | None:
+    """Return an amount in US dollars as somebody types it, None where nothing is said. Raises ValueError."""
+    if text is None:
+        return None
+    if (budget := budget_of(text)) is None:
+        raise ValueError(
+            f"The budget is {text!r}; expected US dollars, 0 or more, with up to four decimals, such as 2.50."
+        )
+    return budget
 
 
 CHOSEN: Arguments = {

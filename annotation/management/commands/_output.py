@@ -15,7 +15,12 @@ def file_output(target: str, **how: Any) -> Iterator[Any]:
     """
     path = _named(target, "file")
     try:
-        _check_file(path)
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder; expected the path of a file.")
+        if path.exists() and not path.is_file():
+            raise ValueError(f"{path} is a device or a pipe; expected the path of a file.")
+        if not path.parent.is_dir():
+            raise ValueError(f"There is no folder {path.parent} to write {path.name} into.")
         partial = path.with_name(path.name + ".partial")
         try:
             with partial.open(**how) as handle:
@@ -25,7 +30,7 @@ def file_output(target: str, **how: Any) -> Iterator[Any]:
             with suppress(OSError):
                 partial.unlink(missing_ok=True)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise ValueError(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
 @contextmanager
@@ -37,7 +42,15 @@ def folder_output(target: str, *, names: Collection[str], mark: str) -> Iterator
     """
     folder, created = _named(target, "folder"), False
     try:
-        _check_folder(folder, names, mark)
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"{folder} is not a folder; expected the path of a folder.")
+        entries = sorted(folder.iterdir()) if folder.exists() else []
+        strange = [entry.name for entry in entries if entry.name not in names or entry.is_dir()]
+        if strange or (entries and folder / mark not in entries):
+            which = strange[0] if strange else entries[0].name
+            raise ValueError(
+                f"The folder {folder} holds {which}, which no earlier export wrote; expected a new or an empty folder."
+            )
         created = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".partial-", dir=folder) as inside:
@@ -45,7 +58,7 @@ def folder_output(target: str, *, names: Collection[str], mark: str) -> Iterator
             for file in sorted(Path(inside).iterdir()):
                 file.replace(folder / file.name)
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise ValueError(f"{folder} cannot be written: {error.strerror or error}.") from error
     finally:
         if created:
             with suppress(OSError):  # it stays where it holds something
@@ -56,30 +69,3 @@ def _named(target: str, kind: str) -> Path:
     if not str(target).strip():
         raise ValueError(f"--output is empty; expected the path of a {kind}.")
     return Path(target)
-
-
-def _check_file(path: Path) -> None:
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder; expected the path of a file.")
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path} is a device or a pipe; expected the path of a file.")
-    if not path.parent.is_dir():
-        raise ValueError(f"There is no folder {path.parent} to write {path.name} into.")
-
-
-def _check_folder(folder: Path, names: Collection[str], mark: str) -> None:
-    if not folder.exists():
-        return
-    if not folder.is_dir():
-        raise ValueError(f"{folder} is not a folder; expected the path of a folder.")
-    entries = sorted(folder.iterdir())
-    strange = [entry.name for entry in entries if entry.name not in names or entry.is_dir()]
-    if strange or (entries and folder / mark not in entries):
-        which = strange[0] if strange else entries[0].name
-        raise ValueError(
-            f"The folder {folder} holds {which}, which no earlier export wrote; expected a new or an empty folder."
-        )
-
-
-def _unwritable(path: Path, error: OSError) -> ValueError:
-    return ValueError(f"{path} cannot be written: {error.strerror or error}.")

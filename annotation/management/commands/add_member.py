@@ -27,7 +27,13 @@ class Command(ProjectCommand):
                 if not create:
                     raise ValueError(f"There is nobody called {user!r}; --create makes the account.")
                 User.objects.create_user(name, display_name=name[:80])
-            _give_role(project, User.objects.get(username=name), Role(role), is_new=is_new)
+            person = User.objects.get(username=name)
+            membership, joins = Membership.objects.get_or_create(project=project, user=person, defaults={"role": role})
+            if joins:
+                details = {"role": role} | ({"accounts": [name]} if is_new else {})
+                audit.record(by=None, project=project, action="membership.created", target=name, **details)
+            elif membership.role != role:
+                change_role(by=None, membership=membership, role=Role(role))
         if is_new:
             self.note(f"{name} has no password yet: manage.py changepassword {name}")
         return {"project": project.slug, "user": name, "role": role, "created": is_new}
@@ -35,12 +41,3 @@ class Command(ProjectCommand):
     def say(self, result: dict[str, Any]) -> None:
         new = " (a new account)" if result["created"] else ""
         self.stdout.write(f"{result['user']}{new} is {result['role']} of {result['project']}.")
-
-
-def _give_role(project: Project, person: User, role: Role, *, is_new: bool) -> None:
-    membership, joins = Membership.objects.get_or_create(project=project, user=person, defaults={"role": role})
-    if joins:
-        details = {"role": role.value} | ({"accounts": [person.username]} if is_new else {})
-        audit.record(by=None, project=project, action="membership.created", target=person.username, **details)
-    elif membership.role != role:
-        change_role(by=None, membership=membership, role=role)

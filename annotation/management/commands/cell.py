@@ -38,14 +38,21 @@ class Command(ProjectCommand):
         place = _place(project, by, options["story"], options["row"], options["dimension"])
         done: Json = {"project": project.slug, "expert": by.username, "done": action}
         if action == "undo":
-            return done | {"taken_back": _undo(project, by, place)}
+            rows = last_action(by=by, project=project)
+            if place is not None:
+                rows = GoldLabel.objects.filter(proposition=place[0], dimension=place[1])
+            cells = {(gold.proposition_id, gold.dimension): gold.revision for gold in rows}
+            if place is not None:
+                cells.setdefault((place[0].pk, place[1]), 0)
+            adjudication.undo_decisions(by=by, project=project, cells=cells, now=timezone.now())
+            return done | {"taken_back": len(cells)}
         if place is None:
             raise ValueError(f"{action} needs --story, --row and --dimension.")
         if action == "reply":
-            _reply(by, place, options["thread"], options["text"])
+            _reply(by, *place, options["thread"], options["text"])
         elif action != "show":
             adjudication.file_case(by=by, proposition=place[0], dimension=place[1], filed=action == "file")
-        return done | _standing(by, place)
+        return done | _standing(by, *place)
 
     def say(self, result: Json) -> None:
         if "taken_back" in result:
@@ -57,12 +64,11 @@ class Command(ProjectCommand):
                 self.stdout.write(f"{number}. {message['by'] or 'An annotator'}: {message['text']}")
 
 
-Place = tuple[Proposition, str]
-"""(proposition, dimension) of a cell."""
-
-
-def _place(project: Project, by: User, number: int | None, at: int | None, dimension: str | None) -> Place | None:
-    """Return the cell that is named, which the expert no longer labels; None if nothing is named. Raises ValueError."""
+def _place(
+    project: Project, by: User, number: int | None, at: int | None, dimension: str | None
+) -> tuple[Proposition, str] | None:
+    """Return (proposition, dimension) of the cell that is named, which the expert no longer labels; None if nothing is
+    named. Raises ValueError."""
     if number is None and at is None and dimension is None:
         return None
     if number is None or at is None or dimension is None:
@@ -79,22 +85,22 @@ def _place(project: Project, by: User, number: int | None, at: int | None, dimen
     return rows[at - 1], dimension
 
 
-def _reply(by: User, place: Place, number: int, text: str) -> None:
-    threads = remarks.threads_of(*place)
+def _reply(by: User, proposition: Proposition, dimension: str, number: int, text: str) -> None:
+    threads = remarks.threads_of(proposition, dimension)
     if not 1 <= number <= len(threads):
         raise ValueError(f"There is no thread {number} about this cell; it has {len(threads)}.")
     thread = threads[number - 1]
     form = ReplyForm({"thread": thread.uid, "text": text})
     if not form.is_valid():
         raise ValidationError(form.errors.as_data())
-    text, (proposition, dimension) = form.cleaned_data["text"], place
-    remarks.add_comment(by=by, proposition=proposition, dimension=dimension, thread_of=thread.annotator, text=text)
+    remarks.add_comment(
+        by=by, proposition=proposition, dimension=dimension, thread_of=thread.annotator, text=form.cleaned_data["text"]
+    )
 
 
-def _standing(by: User, place: Place) -> Json:
+def _standing(by: User, proposition: Proposition, dimension: str) -> Json:
     """Return how the cell stands: its label, whether it is filed, and its threads; an annotator who may not be named is
     None."""
-    proposition, dimension = place
     gold = GoldLabel.objects.filter(proposition=proposition, dimension=dimension).first()
     voted = adjudication_queue.voted_on(by, [proposition.pk])
     named = remarks.annotators_named(gold, voted=(proposition.pk, dimension) in voted)
@@ -103,15 +109,3 @@ def _standing(by: User, place: Place) -> Json:
         said = [(thread.speaker(message, named=named), message.text) for message in thread.messages]
         threads.append([{"by": speaker.username if speaker else None, "text": text} for speaker, text in said])
     return {"label": gold.label if gold else "", "filed": bool(gold and gold.guideline_flag), "threads": threads}
-
-
-def _undo(project: Project, by: User, place: Place | None) -> int:
-    """Take the expert's decision on the cell back, or all that they took last; returns how many."""
-    rows = last_action(by=by, project=project)
-    if place is not None:
-        rows = GoldLabel.objects.filter(proposition=place[0], dimension=place[1])
-    cells = {(gold.proposition_id, gold.dimension): gold.revision for gold in rows}
-    if place is not None:
-        cells.setdefault((place[0].pk, place[1]), 0)
-    adjudication.undo_decisions(by=by, project=project, cells=cells, now=timezone.now())
-    return len(cells)

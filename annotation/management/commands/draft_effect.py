@@ -9,9 +9,6 @@ from core.plain import Json
 if TYPE_CHECKING:  # the statistics libraries take a second to load
     from annotation.domain.anchoring.estimates import Estimate
 
-PLAIN = ("rows", "minutes")
-"""Measures that are numbers; the others are shares."""
-
 
 class Command(ProjectCommand):
     help = (
@@ -37,23 +34,20 @@ class Command(ProjectCommand):
             self.stdout.write("No table of either kind is handed in yet.")
             return
         for row in report["effect"]["measures"]:
-            self._measure(row)
+            is_number = row["measure"] in ("rows", "minutes")  # the others are shares
+            self.stdout.write(f"\n{row['told']}")
+            for name in ("shown", "blind", "difference"):
+                self.stdout.write(f"  {name:12}{_text(row[name], is_number, signed=name == 'difference')}")
+            p = row["effect_reason"] if row["p_adjusted"] is None else f"p = {row['p_adjusted']:.4f}, adjusted"
+            self.stdout.write(f"  {p}")
         self.stdout.write(report["effect"]["method"])
 
-    def _measure(self, row: Json) -> None:
-        is_plain = row["measure"] in PLAIN
-        self.stdout.write(f"\n{row['told']}")
-        for name in ("shown", "blind", "difference"):
-            self.stdout.write(f"  {name:12}{_text(row[name], is_plain, signed=name == 'difference')}")
-        p = row["effect_reason"] if row["p_adjusted"] is None else f"p = {row['p_adjusted']:.4f}, adjusted"
-        self.stdout.write(f"  {p}")
 
-
-def _text(estimate: Estimate, is_plain: bool, *, signed: bool) -> str:
+def _text(estimate: Estimate, is_number: bool, *, signed: bool) -> str:
     """Return the value, interval and n of an estimate; the reason where one of the first two is undefined."""
     if estimate.value is None:
         return f"–, {estimate.reason}"
-    scale, unit = (1, "") if is_plain else (100, " points" if signed else " %")
+    scale, unit = (1, "") if is_number else (100, " points" if signed else " %")
     value, *ends = (
         f"{scale * number:{'+' if signed else ''}z.1f}" for number in (estimate.value, *(estimate.interval or ()))
     )

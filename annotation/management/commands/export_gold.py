@@ -1,11 +1,9 @@
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
 from annotation.domain.formats import DATA_SET, EXPORT_FORMATS, GOLD, VOTES
-from annotation.domain.records import Record
 from annotation.management.commands._output import file_output, folder_output
 from annotation.management.json_command import ProjectCommand
 from annotation.models import Project, TableKind
@@ -26,33 +24,22 @@ class Command(ProjectCommand):
     def on(self, project: Project, *, format: str, output: str, **options: Any) -> dict[str, Any]:
         totals = Progress(project).totals()
         if format == DATA_SET.key:
-            counts = _write_data_set(project, output)
-        elif format == GOLD.key:
-            counts = {"stories": 0, "propositions": 0}
-            _write(output, _counted(gold_records(project, complete_only=options["complete_only"]), counts))
+            from annotation.services.croissant import FILES, write_croissant  # takes a third of a second to load
+
+            with folder_output(output, names=FILES, mark="croissant.json") as folder:
+                counts = write_croissant(project, folder, site_url=settings.SITE_URL, now=timezone.now())
         else:
-            _write(output, vote_lines(project, pseudonyms=options["pseudonyms"]))
-            stories = project.stories.in_use().filter(tables__kind=TableKind.GOLD).count()
-            counts = {"stories": stories, "propositions": totals.propositions}
+            counts = {"stories": 0, "propositions": 0}
+            with file_output(output, mode="w", encoding="utf-8", newline="") as handle:
+                if format == GOLD.key:
+                    for record in gold_records(project, complete_only=options["complete_only"]):
+                        counts["stories"] += 1
+                        counts["propositions"] += len(record.beliefs)
+                        handle.write(line_of(record.as_json()))
+                else:
+                    handle.writelines(vote_lines(project, pseudonyms=options["pseudonyms"]))
+                    counts["stories"] = project.stories.in_use().filter(tables__kind=TableKind.GOLD).count()
+                    counts["propositions"] = totals.propositions
         if totals.unlabelled:
             self.note(f"{counted(totals.unlabelled, 'cell')} without a settled label.")
         return {"format": format, "path": str(output), **counts}
-
-
-def _write_data_set(project: Project, path: str) -> dict[str, int]:
-    from annotation.services.croissant import FILES, write_croissant  # mlcroissant takes a third of a second to load
-
-    with folder_output(path, names=FILES, mark="croissant.json") as folder:
-        return write_croissant(project, folder, site_url=settings.SITE_URL, now=timezone.now())
-
-
-def _counted(records: Iterable[Record], counts: dict[str, int]) -> Iterator[str]:
-    for record in records:
-        counts["stories"] += 1
-        counts["propositions"] += len(record.beliefs)
-        yield line_of(record.as_json())
-
-
-def _write(output: str, lines: Iterable[str]) -> None:
-    with file_output(output, mode="w", encoding="utf-8", newline="") as handle:
-        handle.writelines(lines)

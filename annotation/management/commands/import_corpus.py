@@ -35,10 +35,18 @@ class Command(ImportCommand):
         """Import into a project that may not be there yet."""
         files = files_of(paths, format=options["format"])
         sources: list[Source] = [(str(path), partial[Any](path.open, "rb")) for path in files]
+        try:
+            chosen, seems = format_of(sources, options["format"], encoding=options["encoding"])
+        except (BadSheet, BadText) as error:
+            raise ValueError(f"Nothing was imported: {error}") from error
+        if options["format"] == WHAT_IT_SEEMS:
+            self.note(seems)
+        if chosen.key not in CORPUS_FORMATS:
+            raise ValueError("Nothing was imported: no format of stories fits.")
         result = import_corpus(
             by=None,
             project_slug=project,
-            format=self._format(sources, **options),
+            format=chosen.key,
             sources=sources,
             **{name: options[name] for name in ("encoding", "language", "strict")},
             dry_run=dry_run,
@@ -51,19 +59,6 @@ class Command(ImportCommand):
         if result.created and orphans.exists():
             self.note(f"{project} has no admin but the site admins; add_member gives it one.")
         return self.judged(result, kept=not dry_run, problems_to=options["problems"])
-
-    def _format(self, sources: list[Source], *, format: str, encoding: str, **options: Any) -> str:
-        """Return the key of the files' format, and say what they seem to be where none was named. Raises ValueError
-        where it is another."""
-        try:
-            chosen, seems = format_of(sources, format, encoding=encoding)
-        except (BadSheet, BadText) as error:
-            raise ValueError(f"Nothing was imported: {error}") from error
-        if format == WHAT_IT_SEEMS:
-            self.note(seems)
-        if chosen.key not in CORPUS_FORMATS:
-            raise ValueError("Nothing was imported: no format of stories fits.")
-        return chosen.key
 
     def _admin(self, name: str | None, slug: str) -> User | None:
         if name is None:

@@ -41,7 +41,14 @@ class Command(ProjectCommand):
         if action == "make":
             return _make(project, options)
         if action == "withdraw":
-            _withdraw(project, options["invitation"])
+            number = options["invitation"]
+            invitation = project.invitations.select_related("project").filter(pk=number).first()
+            if invitation is None:
+                raise ValueError(f"{project.slug} has no invitation {number}.")
+            people.revoke_invitation(by=None, invitation=invitation, now=timezone.now())
+            invitation.refresh_from_db()
+            if (state := invitation.state(timezone.now())) != "withdrawn":
+                raise ValueError(f"Invitation {number} is {state}; nothing was withdrawn.")
         invitations = project.invitations.select_related("created_by", "accepted_by").order_by("-created_at", "-id")
         return {"project": project.slug, "invitations": [_as_json(invitation) for invitation in invitations]}
 
@@ -70,26 +77,11 @@ def _make(project: Project, options: dict[str, Any]) -> dict[str, Any]:
         for name in asked:
             people.invite_account(username=name, **given)
         made = [people.invite(email=email, **given) for email in form.cleaned_data["emails"]]
-    return {
-        "project": project.slug,
-        "asked": asked,
-        "members": sorted(members),
-        "links": [_as_json(invitation) | _link(token) for invitation, token in made],
-    }
-
-
-def _link(token: str) -> dict[str, str]:
-    return {"link": settings.SITE_URL + reverse("invitation", args=[token])}
-
-
-def _withdraw(project: Project, number: int) -> None:
-    invitation = project.invitations.select_related("project").filter(pk=number).first()
-    if invitation is None:
-        raise ValueError(f"{project.slug} has no invitation {number}.")
-    people.revoke_invitation(by=None, invitation=invitation, now=timezone.now())
-    invitation.refresh_from_db()
-    if (state := invitation.state(timezone.now())) != "withdrawn":
-        raise ValueError(f"Invitation {number} is {state}; nothing was withdrawn.")
+    links = [
+        _as_json(invitation) | {"link": settings.SITE_URL + reverse("invitation", args=[token])}
+        for invitation, token in made
+    ]
+    return {"project": project.slug, "asked": asked, "members": sorted(members), "links": links}
 
 
 def _as_json(invitation: Invitation) -> dict[str, Any]:

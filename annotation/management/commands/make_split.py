@@ -22,8 +22,15 @@ class Command(ProjectCommand):
     def on(
         self, project: Project, *, categories: list[str], per_category: int, seed: int, **options: Any
     ) -> dict[str, Any]:
-        names = set(project.categories.values_list("name", flat=True))
-        numbers = dict(_number_of(text, names, per_category) for text in categories)
+        names, numbers = set(project.categories.values_list("name", flat=True)), dict[str, int]()
+        for text in categories:
+            name, sign, number = text.rpartition("=")
+            if not sign or text in names:  # a category whose own name ends in =N is taken by its name
+                numbers[text] = per_category
+            elif number.isdecimal():
+                numbers[name] = int(number)
+            else:
+                raise ValueError(f"{text}: a whole number is expected after the =.")
         counts, small = make_split(
             by=None, project=project, name=options["name"], rest=options["rest"], per_category=per_category,
             seed=seed, numbers=numbers or None,
@@ -35,13 +42,3 @@ class Command(ProjectCommand):
         self.stdout.write(f"{parts}.")
         for sentence in result["too_small"]:
             self.stdout.write(f"{LEFT_ALONE} {sentence}")
-
-
-def _number_of(text: str, names: set[str], per_category: int) -> tuple[str, int]:
-    """Read NAME or NAME=N; a category whose own name ends so is taken by its name."""
-    name, sign, number = text.rpartition("=")
-    if not sign or text in names:
-        return text, per_category
-    if not number.isdecimal():
-        raise ValueError(f"{text}: a whole number is expected after the =.")
-    return name, int(number)

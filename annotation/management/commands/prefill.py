@@ -1,12 +1,10 @@
 import time
-from collections.abc import Callable
 from typing import Any
 
 from django.utils import timezone
 
 from annotation.domain.labelling import LEVELS
-from annotation.management.commands._money import dollars
-from annotation.management.json_command import JsonCommand, ProjectCommand
+from annotation.management.json_command import JsonCommand, ProjectCommand, dollars
 from annotation.models import Prefill, Project, RoundKind
 from annotation.services.prefill import Estimate, estimate, progress_of_rounds, start_prefill
 from annotation.services.prefill_rounds import scope_of
@@ -30,7 +28,15 @@ class RoundCommand(JsonCommand):
     def progress_after(self, prefill: Prefill, *, wait: bool) -> Json:
         """Return the progress of a round; with `wait` that at its end, after writing what it lacks."""
         if wait:
-            _run_to_end(prefill, self.note)
+            bar = JobBar(prefill.job, time.monotonic)
+            try:
+                with interruptible(self.note) as stop:
+                    run_to_end(job=prefill.job, on_progress=bar.refresh, stop=stop)
+            finally:
+                bar.close()
+            if stop.is_set() and prefill.job.state == JobState.RUNNING:
+                command = f"manage.py work --job {prefill.job.uid}"
+                self.note(f"The round is not done. A worker goes on with it, or: {command}")
         prefill.job.refresh_from_db()
         [(progress, self.shortfall)] = progress_of_rounds([prefill])
         if wait:
@@ -42,17 +48,6 @@ class RoundCommand(JsonCommand):
 
     def failure(self, result: Json) -> str:
         return failure_of(result["state"], self.shortfall, "round")
-
-
-def _run_to_end(prefill: Prefill, tell: Callable[[str], None]) -> None:
-    bar = JobBar(prefill.job, time.monotonic)
-    try:
-        with interruptible(tell) as stop:
-            run_to_end(job=prefill.job, on_progress=bar.refresh, stop=stop)
-    finally:
-        bar.close()
-    if stop.is_set() and prefill.job.state == JobState.RUNNING:
-        tell(f"The round is not done. A worker goes on with it, or: manage.py work --job {prefill.job.uid}")
 
 
 class Command(RoundCommand, ProjectCommand):
@@ -82,12 +77,18 @@ class Command(RoundCommand, ProjectCommand):
         endpoint, budget = endpoint_named(options["endpoint"]), dollars(options["budget"])
         if limit is not None and limit < 1:
             raise ValueError(f"The limit is {limit}; expected 1 story or more.")
+        level, tokens = options["level"], options["reasoning_tokens"]
+        if level and kind != RoundKind.LABELS:
+            raise ValueError(f"--level is {level}; belief tables have one prompt, without levels.")
+        least, most = BOUNDS["reasoning_tokens"]
+        if tokens is not None and not least <= tokens <= most:
+            raise ValueError(f"--reasoning-tokens is {tokens}; a number from {least} to {most:,} is expected.")
         rows = project.stories.in_split(options["split"]).in_category(options["category"])
         stories = list(rows.select_related("project", "category").order_by("number"))
         scope = scope_of(project=project, stories=stories, kind=kind)
         request = {
             "project": project, "endpoint": endpoint, "kind": kind, "batch": options["batch"],
-            "level": _level(kind, options["level"]), "reasoning_tokens": _tokens(options["reasoning_tokens"]),
+            "level": level or (DEFAULT_LEVEL if kind == RoundKind.LABELS else None), "reasoning_tokens": tokens,
             "stories": scope.stories[:limit] or stories,  # without any, start says why
         }  # fmt: skip
         if scope.left_out:
@@ -106,18 +107,3 @@ class Command(RoundCommand, ProjectCommand):
                 f"{planned.input_tokens:,} tokens in and {planned.output_tokens:,} out, "
                 f"{cost}. Answers that the ledger has already cost nothing."
             )
-
-
-def _level(kind: str, level: int | None) -> int | None:
-    if kind == RoundKind.LABELS:
-        return level or DEFAULT_LEVEL
-    if level:
-        raise ValueError(f"--level is {level}; belief tables have one prompt, without levels.")
-    return None
-
-
-def _tokens(tokens: int | None) -> int | None:
-    least, most = BOUNDS["reasoning_tokens"]
-    if tokens is not None and not least <= tokens <= most:
-        raise ValueError(f"--reasoning-tokens is {tokens}; a number from {least} to {most:,} is expected.")
-    return tokens

@@ -2,8 +2,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.management.commands._money import dollars
 from annotation.management.commands.prefill import RoundCommand
+from annotation.management.json_command import dollars
 from annotation.models import Prefill
 from core.plain import Json
 from workers.services.jobs import ACTIONS, require_action

@@ -55,21 +55,16 @@ def migrate() -> None:
 def collect_static() -> bool:
     """Collect the static files where any of them has changed: each is hashed and compressed anew, which takes
     seconds."""
-    mark, made_of = Path(settings.STATIC_ROOT) / MARK, _sources()
-    if mark.is_file() and mark.read_text(encoding="utf-8") == made_of:
-        return False
-    mark.unlink(missing_ok=True)
-    call_command("collectstatic", interactive=False, verbosity=0)
-    mark.write_text(made_of, encoding="utf-8")
-    return True
-
-
-def _sources() -> str:
-    """Return a digest of the name, size and time of every static file, and of how they are stored."""
     files = sorted(
         (name, file.stat().st_size, file.stat().st_mtime_ns)
         for finder in get_finders()
         for name, storage in finder.list([])
         for file in [Path(storage.path(name))]
     )
-    return json_digest([files, settings.STORAGES["staticfiles"]])
+    mark, made_of = Path(settings.STATIC_ROOT) / MARK, json_digest([files, settings.STORAGES["staticfiles"]])
+    if mark.is_file() and mark.read_text(encoding="utf-8") == made_of:
+        return False
+    mark.unlink(missing_ok=True)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    mark.write_text(made_of, encoding="utf-8")
+    return True

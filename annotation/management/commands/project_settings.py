@@ -30,8 +30,21 @@ class Command(ProjectCommand):
     }  # fmt: skip
 
     def on(self, project: Project, *, preview: bool, **options: Any) -> dict[str, Any]:
-        changes = _checked(project, dict(_pair("set", text, _NAMES) for text in options["set"]))
-        changes |= _card(project, dict(_pair("card", text, CARD_FIELDS) for text in options["card"]))
+        given = dict(_pair("set", text, _NAMES) for text in options["set"])
+        data = model_to_dict(project, _NAMES)
+        for name, value in given.items():
+            if isinstance(data[name], bool) and value not in ("true", "false"):
+                raise ValueError(f"{name} is {value[:40]!r}; expected true or false.")
+            data[name] = [key for key in value.split(",") if key] if name == "unanimity_dimensions" else value
+        texts = dict(_pair("card", text, CARD_FIELDS) for text in options["card"])
+        form = SettingsForm(data, instance=Project.objects.get(pk=project.pk))
+        card_form = CardForm(project.dataset_card | texts)
+        for each in (form, card_form):
+            if not each.is_valid():
+                raise ValidationError(each.errors.as_data())
+        changes = {name: form.cleaned_data[name] for name in given}
+        if texts:
+            changes["dataset_card"] = card_form.cleaned_data
         would = foresee(project=project, changes=changes)
         changed = []
         if changes and not preview:
@@ -43,7 +56,10 @@ class Command(ProjectCommand):
 
     def say(self, result: dict[str, Any]) -> None:
         for name, value in result["settings"].items():
-            self.stdout.write(f"{name}={_as_written(value)}{' (changed)' if name in result['changed'] else ''}")
+            written = str(value).lower() if isinstance(value, bool) else str(value)
+            if isinstance(value, list):
+                written = ",".join(value)
+            self.stdout.write(f"{name}={written}{' (changed)' if name in result['changed'] else ''}")
         for name, text in result["card"].items():
             if text:
                 self.stdout.write(f"card {name}={text}")
@@ -54,37 +70,8 @@ class Command(ProjectCommand):
             self.stdout.write(f"By the rule {settled} settled anew, {further}.")
 
 
-def _as_written(value: object) -> str:
-    """Return a setting as --set takes it."""
-    if isinstance(value, list):
-        return ",".join(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def _pair(option: str, text: str, names: Collection[str]) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or name not in names:
         raise ValueError(f"--{option} {text[:60]!r}: expected NAME=VALUE, with one of {', '.join(names)}.")
     return name, value
-
-
-def _card(project: Project, given: dict[str, str]) -> dict[str, Any]:
-    """Return the dataset card with the given texts, as the page's form reads it; nothing where none is given. Raises
-    ValidationError."""
-    form = CardForm(project.dataset_card | given)
-    if not form.is_valid():
-        raise ValidationError(form.errors.as_data())
-    return {"dataset_card": form.cleaned_data} if given else {}
-
-
-def _checked(project: Project, given: dict[str, str]) -> dict[str, Any]:
-    """Return the given settings as the page's form reads them. Raises ValueError and ValidationError."""
-    data = model_to_dict(project, _NAMES)
-    for name, value in given.items():
-        if isinstance(data[name], bool) and value not in ("true", "false"):
-            raise ValueError(f"{name} is {value[:40]!r}; expected true or false.")
-        data[name] = [key for key in value.split(",") if key] if name == "unanimity_dimensions" else value
-    form = SettingsForm(data, instance=Project.objects.get(pk=project.pk))
-    if not form.is_valid():
-        raise ValidationError(form.errors.as_data())
-    return {name: form.cleaned_data[name] for name in given}

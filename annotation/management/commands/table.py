@@ -52,7 +52,13 @@ class Command(ProjectCommand):
         by = member_named(project, expert)
         report = {"project": project.slug, "story": story.number, "expert": by.username}
         if action == "rows":
-            return report | {"rows": _rows_of(by, story)}
+            pairs, gold = reconciliation.pairs_of(story), Proposition.objects.gold_of(story)
+            return report | {"rows": {
+                "draft": list(map(_line, drafts.live_rows(drafts.own_draft(story=story, expert=by)))),
+                "pairs": [f"{_line(pair)} [{pair.kind}, {pair.status or 'open'}]" for pair in pairs],
+                # an expert who still labels the story sees no label of it
+                "gold": [f"{row.actor}: {row.belief}" for row in gold],
+            }}  # fmt: skip
         if action in ACTIONS:
             outcome, act = ACTIONS[action]
             act(by, story)
@@ -73,16 +79,6 @@ class Command(ProjectCommand):
             self.stdout.write(f"{row} of story {result['story']} is {result['done']}.")
         else:
             self.stdout.write(f"The table of story {result['story']} is {result['done']}.")
-
-
-def _rows_of(by: User, story: Story) -> dict[str, list[str]]:
-    """Return the rows that this expert may see, one line each: of the own draft, of open pairs, of the gold table."""
-    return {
-        "draft": list(map(_line, drafts.live_rows(drafts.own_draft(story=story, expert=by)))),
-        "pairs": [f"{_line(pair)} [{pair.kind}, {pair.status or 'open'}]" for pair in reconciliation.pairs_of(story)],
-        # an expert who still labels the story sees no label of it
-        "gold": [f"{row.actor}: {row.belief}" for row in Proposition.objects.gold_of(story)],
-    }
 
 
 def _line(row: Any) -> str:

@@ -4,7 +4,6 @@ from annotation.management.json_command import ProjectCommand
 from annotation.models import Project
 from annotation.services.table_report import table_report
 from core.plain import Json
-from core.statistics import Estimate
 from core.wording import counted
 
 
@@ -21,14 +20,12 @@ class Command(ProjectCommand):
             f"{result['unremarked']} of {result['reviewed']} reviewed propositions of {stories} needed no remark."
         )
         for name, key in (("Overlap", "overlap"), ("F1 between the experts", "f1")):
-            self.stdout.write(f"{name}: {_estimate_text(result[key])}")
-
-
-def _estimate_text(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return f"none ({estimate.reason})"
-    share = f"{estimate.value:.2%}"
-    if not estimate.interval:
-        return f"{share} ({estimate.reason})"
-    low, high = estimate.interval
-    return f"{share} [{low:.2%}, {high:.2%}]"
+            estimate = result[key]
+            if estimate.value is None:
+                text = f"none ({estimate.reason})"
+            elif not estimate.interval:
+                text = f"{estimate.value:.2%} ({estimate.reason})"
+            else:
+                low, high = estimate.interval
+                text = f"{estimate.value:.2%} [{low:.2%}, {high:.2%}]"
+            self.stdout.write(f"{name}: {text}")

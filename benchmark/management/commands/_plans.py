@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from annotation.management.commands._money import dollars
+from annotation.management.json_command import dollars
 from annotation.models import Project
 from benchmark.domain.parameters import Options
 from benchmark.models import Dataset, Run

@@ -4,9 +4,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from annotation.management.commands._money import dollars
 from annotation.management.commands._output import file_output
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import JsonCommand, dollars
 from benchmark.management.commands._files import add_width, content_of
 from benchmark.management.commands._plans import (
     add_flags,

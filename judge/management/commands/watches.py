@@ -5,8 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from annotation.management.commands._money import dollars
-from annotation.management.json_command import JsonCommand
+from annotation.management.json_command import JsonCommand, dollars
 from benchmark.management.commands._runs import percent, run_of
 from core.plain import Json
 from core.wording import counted
