@@ -11,7 +11,7 @@ from django.forms import BoundField, ModelChoiceField
 from django.template.base import FilterExpression, Parser, Token, TokenType
 from django.template.context import Context
 from django.template.loader_tags import BLOCK_CONTEXT_KEY
-from django.utils.html import format_html, format_html_join, json_script
+from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation.trans_real import DjangoTranslation, translation
@@ -89,31 +89,58 @@ def do_joint(parser: Parser, token: Token) -> Joint:
     return Joint(sign)
 
 
+HEADS = {
+    "": '<th scope="col">{}</th>',
+    "number": '<th scope="col" class="number">{}</th>',
+    "hidden": '<th scope="col"><span class="visually-hidden">{}</span></th>',
+}
+
+
 class Heads(template.Node):
-    """Writes the heads of columns."""
+    """Writes the heads of columns, and around `rows`, where there are any, their table in a box that scrolls."""
 
-    def __init__(self, heads: list[tuple[str, FilterExpression]]) -> None:
-        self.heads = heads
+    def __init__(self, heads: list[tuple[str, FilterExpression]], rows: template.NodeList | None = None) -> None:
+        self.heads, self.rows = heads, rows
 
-    def render(self, context: Context) -> str:
-        return format_html_join(
-            "", '<th scope="col"{}>{}</th>', [(mark, head.resolve(context)) for mark, head in self.heads]
-        )
+    def render(self, context: Context) -> SafeString:
+        heads = SafeString("".join(format_html(HEADS[mark], head.resolve(context)) for mark, head in self.heads))
+        if self.rows is None:
+            return heads
+        table = '<table class="table"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>'
+        return format_html(f'<div class="table-scroll">{table}</div>', heads, self.rows.render(context))
 
 
+@register.tag("columns")
 @register.tag("heads")
 def do_heads(parser: Parser, token: Token) -> Heads:
     """Write heads of columns: `{% heads _("Model") number _("Calls") %}`; `number` stands before that of a column of
-    numbers."""
+    numbers, `hidden` before one that is only read out. `{% columns … %}<tr>…</tr>{% endcolumns %}` writes the table."""
     heads: list[tuple[str, FilterExpression]] = []
-    mark = SafeString()
-    for part in token.split_contents()[1:]:
-        if part == "number":
-            mark = SafeString(' class="number"')
+    name, *parts = token.split_contents()
+    mark = ""
+    for part in parts:
+        if part in HEADS:
+            mark = part
         else:
             heads.append((mark, parser.compile_filter(part)))
-            mark = SafeString()
-    return Heads(heads)
+            mark = ""
+    rows = parser.parse(("endcolumns",)) if name == "columns" else None
+    if rows is not None:
+        parser.delete_first_token()
+    return Heads(heads, rows)
+
+
+@register.simple_tag
+def answer(text: str, name: str, more: str = "") -> SafeString:
+    """Write what a model was asked or said, as it stands: a box that scrolls, called `name` to those who hear it."""
+    box = '<pre class="answer{}{}" dir="auto" role="region" tabindex="0" aria-label="{}">{}</pre>'
+    return format_html(box, " " * bool(more), more, name, text)
+
+
+@register.simple_tag
+def badge(text: Any, look: str = "") -> SafeString:
+    """Write a state in few words; `look` is a class of colours in `components.css`."""
+    return format_html('<span class="badge{}{}">{}</span>', " badge-" * bool(look), look, text)
 
 
 @register.simple_tag(takes_context=True)
