@@ -1,8 +1,10 @@
 """All controls, and which of them a run is under."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from difflib import SequenceMatcher
+from typing import Any
 
 from benchmark.controls.contract import CHINESE, Control, Controllable, drawn_number, drawn_order
 from benchmark.controls.lists import SENTENCES
@@ -10,6 +12,47 @@ from benchmark.controls.renaming import RENAMED
 from benchmark.suites.questions import BadQuestion, Sample
 from benchmark.suites.settings import Settings
 from core.messages import gettext_noop
+from core.plain import Json
+
+Parts = list[tuple[str, bool]]
+"""Pieces of a text in their order, each with whether the control changed it."""
+_TOKEN = re.compile(r"\s+|[^\W_]+|[\W_]")
+
+
+def changes_of(sample: Sample, controllable: Controllable) -> list[Json]:
+    """Return the texts of a sample's content that its control changed, the story first; none where it changed none:
+    {name, published, controlled}, both as Parts, for a reader who holds both against each other."""
+    if sample.published is None:
+        return []
+    names = dict.fromkeys([controllable.story, *sample.content])
+    pairs = ((name, _text(sample.published.content, name), _text(sample.content, name)) for name in names)
+    changes: list[Json] = []
+    for name, before, after in pairs:
+        if before != after:
+            published, controlled = marked(before, after)
+            changes.append({"name": name, "published": published, "controlled": controlled})
+    return changes
+
+
+def _text(content: Mapping[str, Any], name: str) -> str:
+    value = content.get(name, "")
+    return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def marked(before: str, after: str) -> tuple[Parts, Parts]:
+    """Return both texts in pieces, with what the other has not marked."""
+    first, second = _TOKEN.findall(before), _TOKEN.findall(after)
+    same = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+    sides = (
+        ((tag != "equal", "".join(first[start:end])) for tag, start, end, _, _ in same),
+        ((tag != "equal", "".join(second[start:end])) for tag, _, _, start, end in same),
+    )
+    return _joined(sides[0]), _joined(sides[1])
+
+
+def _joined(pieces: Iterator[tuple[bool, str]]) -> Parts:
+    return [(text, changed) for changed, text in pieces if text]
+
 
 _END = {"en": re.compile(r"(?<=[a-z]{2}[.!?])[ \n]+(?=[A-Z])"), "zh": re.compile(r"(?<=[。！？])(?=[^”’」』\s])")}
 
@@ -27,21 +70,17 @@ def distracted(sample: Sample, controllable: Controllable, seed: int) -> Sample:
         at = 1 + drawn_number(len(story) - 1, *drawn, "place") if story[1:] else 1
         origins = [*range(at), None, *range(at, len(story))]
         return controllable.relined(sample, [*story[:at], sentence, *story[at:]], origins)
-    content = {**sample.content, controllable.story: _with(story, sentence, language, drawn)}
-    return replace(sample, content=content)
-
-
-def _with(story: str, sentence: str, language: str, drawn: tuple[object, ...]) -> str:
+    ends = []
+    for match in _END[language].finditer(story):
+        before = story[: match.start()]
+        if before.count('"') % 2 == 0 and before.count("“") == before.count("”"):  # outside of quotes
+            ends.append(match.start())
     space = "" if language == CHINESE else " "
-    ends = [match.start() for match in _END[language].finditer(story) if _outside_quotes(story[: match.start()])]
-    if not ends:
-        return f"{story.rstrip()}{space}{sentence}"
-    at = ends[drawn_number(len(ends), *drawn, "place")]
-    return f"{story[:at]}{space}{sentence}{story[at:]}"
-
-
-def _outside_quotes(before: str) -> bool:
-    return before.count('"') % 2 == 0 and before.count("“") == before.count("”")
+    told = f"{story.rstrip()}{space}{sentence}"
+    if ends:
+        at = ends[drawn_number(len(ends), *drawn, "place")]
+        told = f"{story[:at]}{space}{sentence}{story[at:]}"
+    return replace(sample, content={**sample.content, controllable.story: told})
 
 
 DISTRACTED = Control(

@@ -14,17 +14,6 @@ PEOPLE, OBJECTS, PLACES = "people", "objects", "places"
 ENGLISH, CHINESE = "en", "zh"
 
 
-def in_english(sample: Sample) -> str:
-    """Return the language of a sample of a suite in English alone."""
-    return ENGLISH
-
-
-def all_kinds(sample: Sample) -> Collection[str]:
-    """Return the kinds of names that may be replaced where no answer depends on which person, object or place is
-    named."""
-    return PEOPLE, OBJECTS, PLACES
-
-
 @dataclass(frozen=True, slots=True)
 class Controllable:
     """The parts of a suite's samples that controls may change.
@@ -44,8 +33,8 @@ class Controllable:
 
     story: str
     texts: tuple[str, ...]
-    language: Callable[[Sample], str] = in_english
-    kinds: Callable[[Sample], Collection[str]] = all_kinds
+    language: Callable[[Sample], str] = lambda sample: ENGLISH
+    kinds: Callable[[Sample], Collection[str]] = lambda sample: (PEOPLE, OBJECTS, PLACES)
     named: Callable[[Sample], Sequence[Spellings]] | None = None
     actors: Callable[[Sample], Sequence[str]] | None = None
     reordered: Callable[[Sample, Sequence[int]], Sample] | None = None

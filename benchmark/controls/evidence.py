@@ -75,10 +75,16 @@ def weight_of(name: str, text: str, start: int) -> int:
     before, after = text[max(0, start - 60) : start], text[start + len(name) : start + len(name) + 60]
     if _CALLED.fullmatch(name) or _FAMILY.match(after):
         return CERTAIN
-    if _of_something(before, after):
+    if _PLACE.search(before) or _OF_PLACE.match(after):  # a place, a brand or a work
         return AGAINST
-    if _TITLE.search(before) or _in_full(name, before, after):
+    if _TITLE_OF_WORK[0].search(before) and _TITLE_OF_WORK[1].match(after):
+        return AGAINST
+    if _IN.search(before) and not _HIS.match(after):
+        return AGAINST
+    if _TITLE.search(before) or (_SURNAME.search(before) and PINYIN.fullmatch(name)):
         return CERTAIN
+    if name in SURNAMES and (given := _GIVEN.match(after)) and PINYIN.fullmatch(given[1]):
+        return CERTAIN  # a Chinese name in full, the family's first
     if _ARTICLE.search(before):
         return AGAINST
     if any(pattern.match(after) for pattern in _FOR):
@@ -86,20 +92,3 @@ def weight_of(name: str, text: str, start: int) -> int:
     if any(ahead.search(before) and behind.match(after) for ahead, behind in (_SPOKEN_TO, _MADE_TO)):
         return LIKELY
     return LIKELY if any(pattern.search(before) for pattern in (_ASKED, _ADDRESSED, _ROLE, _SPEAKING)) else NOTHING
-
-
-def _of_something(before: str, after: str) -> bool:
-    """Return whether it is the name of a place, a brand or a work."""
-    if _PLACE.search(before) or _OF_PLACE.match(after):
-        return True
-    if _TITLE_OF_WORK[0].search(before) and _TITLE_OF_WORK[1].match(after):
-        return True
-    return bool(_IN.search(before)) and not _HIS.match(after)
-
-
-def _in_full(name: str, before: str, after: str) -> bool:
-    """Return whether it is part of a Chinese name in full: the family's first."""
-    given = _GIVEN.match(after)
-    if name in SURNAMES and given and PINYIN.fullmatch(given[1]):
-        return True
-    return bool(_SURNAME.search(before) and PINYIN.fullmatch(name))

@@ -3,7 +3,7 @@
 In English a word with a capital in the middle of a sentence names somebody where texts tell so (`evidence.py`): it does
 what people do, has what they have, is addressed, asked about, called by a title, part of a Chinese name in full, joined
 to somebody by “and”, or an actor of the data; and where they do not tell the contrary more often. It does not where the
-word occurs in small letters too, but for names that are words. For Chinese see `chinese.py`.
+word occurs in small letters too, but for names that are words. In Chinese see `called`, `in_full` and `in_latin`.
 """
 
 import re
@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from benchmark.controls.contract import CHINESE, Spellings
 from benchmark.controls.evidence import AGAINST, CERTAIN, LIKELY, weight_of
-from benchmark.controls.finding import BEFORE_A_WORD
 from benchmark.controls.lists import (
     ALSO_WORDS,
     BEHIND_WORDS,
@@ -29,6 +28,8 @@ from benchmark.controls.lists import (
     NOT_PEOPLE,
 )
 
+BEFORE_A_WORD = re.compile(r"[\w,][ ]\Z")
+"""Signs before a word in the middle of a sentence."""
 _CAPITAL = re.compile(r"(?<![A-Za-z'’-])(?:(?:Xiao|Lao|Ah) )?[A-Z][a-zà-ÿ]+(?![A-Za-zà-ÿ-])(?!['’](?!s\b)[a-z])")
 _LIST = re.compile(r"(?:, \|)*,? and (?:\||\Z)")
 _LONGEST_LIST = 6
@@ -47,7 +48,23 @@ def people_in(texts: Sequence[str], language: str, actors: Sequence[str] = ()) -
         joined = "\n".join(texts)
         names = dict.fromkeys([*called(joined), *in_full(joined), *in_latin(texts)])
         return [(name,) for name in names]
-    return _spelled(_named(texts, actors), "\n".join(texts))
+    text = "\n".join(texts)
+    pairs = {match[0].replace(" ", "").lower(): match[0] for match in _TWO_WORDS.finditer(text)}
+    words = {word.lower(): word for word in dict.fromkeys(_ONE_WORD.findall(text))}
+    spelled: dict[str, dict[str, None]] = {}
+    for name in _named(texts, actors):  # with what spells it in one word or in two, such as Xiao Wei and Xiaowei
+        key = name.replace(" ", "").lower()
+        both = (pairs.get(key), words.get(key)) if key in pairs else ()
+        spelled.setdefault(key, {}).update(dict.fromkeys([name, *(spelling for spelling in both if spelling)]))
+    several = [spellings for spellings in spelled.values() if len(spellings) > 1]
+    whole = [spelling for spellings in several for spelling in spellings if " " in spelling]
+    rest = re.sub("|".join(map(re.escape, whole)), "", text) if whole else text
+    parts = {part for spelling in whole for part in spelling.split()}
+    return [
+        tuple(spellings)
+        for spellings in spelled.values()
+        if len(spellings) > 1 or not parts & {*spellings} or any(re.search(rf"\b{word}\b", rest) for word in spellings)
+    ]
 
 
 def _named(texts: Sequence[str], actors: Sequence[str]) -> list[str]:
@@ -66,21 +83,11 @@ def _named(texts: Sequence[str], actors: Sequence[str]) -> list[str]:
     ]
     people = {name for name in possible if name in acting or weights[name] >= LIKELY}
     others = {name for name in possible if weights[name] > AGAINST}
-    people |= _beside(people, others, [pair for evidence in seen for pair in evidence.pairs])
+    pairs = [pair for evidence in seen for one, two in evidence.pairs for pair in ((one, two), (two, one))]
+    # who stands beside somebody who is found, joined by “and” or as another part of a name
+    while new := {two for one, two in pairs if one in people and two in others - people}:
+        people |= new
     return [name for name in possible if name in people]
-
-
-def _beside(people: set[str], possible: set[str], pairs: Sequence[tuple[str, str]]) -> set[str]:
-    """Return who stands beside somebody who is found, joined by “and” or as another part of a name."""
-    beside: set[str] = set()
-    while new := {
-        two
-        for pair in pairs
-        for first, two in (pair, pair[::-1])
-        if first in people | beside and two in possible - people - beside
-    }:
-        beside |= new
-    return beside
 
 
 class _Seen(NamedTuple):
@@ -115,30 +122,6 @@ def _pairs(matches: Sequence[re.Match[str]], text: str) -> Iterator[tuple[str, s
         rest = "|".join(between[at : at + _LONGEST_LIST])
         if words == " " or _LIST.match(rest):
             yield matches[at][0], matches[at + 1][0]
-
-
-def _spelled(names: Sequence[str], text: str) -> list[Spellings]:
-    """Return the names with what spells them in one word or in two, such as Xiao Wei and Xiaowei, together."""
-    pairs = {match[0].replace(" ", "").lower(): match[0] for match in _TWO_WORDS.finditer(text)}
-    words = {word.lower(): word for word in dict.fromkeys(_ONE_WORD.findall(text))}
-    spelled: dict[str, dict[str, None]] = {}
-    for name in names:
-        key = name.replace(" ", "").lower()
-        both = (pairs.get(key), words.get(key)) if key in pairs else ()
-        spelled.setdefault(key, {}).update(dict.fromkeys([name, *(spelling for spelling in both if spelling)]))
-    several = [spellings for spellings in spelled.values() if len(spellings) > 1]
-    whole = [spelling for spellings in several for spelling in spellings if " " in spelling]
-    rest = _without(whole, text)
-    parts = {part for spelling in whole for part in spelling.split()}
-    return [
-        tuple(spellings)
-        for spellings in spelled.values()
-        if len(spellings) > 1 or not parts & {*spellings} or any(re.search(rf"\b{word}\b", rest) for word in spellings)
-    ]
-
-
-def _without(names: Sequence[str], text: str) -> str:
-    return re.sub("|".join(map(re.escape, names)), "", text) if names else text
 
 
 def stands_for(name: str, text: str, start: int, *, given: bool = False) -> bool:
@@ -188,17 +171,12 @@ def called(text: str) -> Iterator[str]:
     for match in _CALLED.finditer(text):
         name = match[0]
         known_names = FAMILY_IN_CHINESE if name[0] == "老" else FAMILY_IN_CHINESE | GIVEN_IN_CHINESE
-        if (
-            name[1] in known_names
-            and name not in CHINESE_WORDS
-            and (name not in NOT_NAMED_IN_CHINESE or _is_named(name, text))
-        ):
+        if name[1] not in known_names or name in CHINESE_WORDS:
+            continue
+        # what is a word as well has to come again, and not as the beginning of another word alone
+        again = text.count(name) > 1 and re.search(f"{name}(?![{BEHIND_WORDS}])", text)
+        if again or name not in NOT_NAMED_IN_CHINESE:
             yield name
-
-
-def _is_named(name: str, text: str) -> bool:
-    """Return whether what is a word as well comes again, and not as the beginning of another word alone."""
-    return text.count(name) > 1 and bool(re.search(f"{name}(?![{BEHIND_WORDS}])", text))
 
 
 def in_full(text: str) -> Iterator[str]:

@@ -7,12 +7,87 @@ from functools import lru_cache
 from typing import Any
 
 from benchmark.controls.contract import CHINESE, OBJECTS, PEOPLE, PLACES, Control, Controllable, Spellings, drawn_order
-from benchmark.controls.finding import Pool, is_name, pools_of, things_in, word_pattern
-from benchmark.controls.lists import FAMILY, GIVEN
+from benchmark.controls.lists import CHINESE_OBJECTS, CHINESE_PLACES, FAMILY, GIVEN, Thing
+from benchmark.controls.lists import OBJECTS as OBJECT_CLASSES
 from benchmark.controls.lists import PEOPLE as NAMES
-from benchmark.controls.people import people_in, stands_for
+from benchmark.controls.lists import PLACES as PLACE_CLASSES
+from benchmark.controls.people import BEFORE_A_WORD, people_in, stands_for
 from benchmark.suites.questions import Sample
 from core.messages import gettext_noop
+
+_LETTERS = re.compile("[a-z]+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """Words with their plurals. Each is itself alone: what is found of it is kept by it, and its words are not compared
+    each time."""
+
+    words: Mapping[str, str]
+
+
+@lru_cache
+def pools_of(kind: str, language: str) -> Sequence[tuple[Pool, Pool]]:
+    """Return the classes of objects or places: what is found, and what takes its place."""
+    if language == CHINESE:
+        classes = CHINESE_OBJECTS if kind == OBJECTS else CHINESE_PLACES
+        return [
+            (Pool({word: word for word in there}), Pool({word: word for word in instead})) for there, instead in classes
+        ]
+    things: Sequence[Thing] = OBJECT_CLASSES if kind == OBJECTS else PLACE_CLASSES
+    return [(Pool(thing.there), Pool(thing.instead)) for thing in things]
+
+
+def things_in(texts: Sequence[str], pool: Pool, language: str) -> list[str]:
+    """Return which words of a pool, one or many, the texts have, in the order in which they come first."""
+    return list(dict.fromkeys(word for text in texts for word in _things(text, pool, language)))
+
+
+@lru_cache(8192)
+def _things(text: str, pool: Pool, language: str) -> tuple[str, ...]:
+    singular_by_form, starts = _singulars(pool)
+    if language != CHINESE and starts.isdisjoint(_small(text)):  # sooner than the pattern
+        return ()
+    return tuple(
+        dict.fromkeys(
+            singular_by_form[match[0].lower()]
+            for match in word_pattern(tuple(singular_by_form), language).finditer(text)
+        )
+    )
+
+
+@lru_cache(256)
+def _singulars(pool: Pool) -> tuple[Mapping[str, str], frozenset[str]]:
+    """Return the word of each form, one or many, and with which letters forms begin."""
+    singular_by_form = {form: word for word, many in pool.words.items() for form in (many, word)}
+    return singular_by_form, frozenset(start for form in singular_by_form for start in _LETTERS.findall(form)[:1])
+
+
+@lru_cache(512)
+def _small(text: str) -> frozenset[str]:
+    return frozenset(_LETTERS.findall(text.lower()))
+
+
+@lru_cache(8192)
+def is_name(forms: tuple[str, ...], text: str, language: str) -> bool:
+    """Return whether any of these words is a name of something in the text, with a capital in the middle of a sentence,
+    such as Apple Music."""
+    if language == CHINESE or not any(form.capitalize() in text for form in forms):
+        return False
+    pattern = word_pattern(forms, language)
+    return any(
+        match[0][0].isupper() and BEFORE_A_WORD.search(text, 0, match.start()) for match in pattern.finditer(text)
+    )
+
+
+@lru_cache(256)
+def word_pattern(forms: tuple[str, ...], language: str) -> re.Pattern[str]:
+    """Return what finds any of these words as a whole, the longest first; in Chinese wherever it stands."""
+    longest_first = "|".join(map(re.escape, sorted(forms, key=lambda form: (-len(form), form))))
+    if language == CHINESE:
+        return re.compile(longest_first)
+    return re.compile(rf"(?<![A-Za-z-])(?:{longest_first})(?![A-Za-z-])", re.IGNORECASE)
+
 
 GROUPS = frozenset(("all", "both", "everybody", "everyone", "group", "others"))
 """Words that name several people at once, and nobody."""
@@ -43,8 +118,8 @@ def spelled(names: Sequence[str], apart: Sequence[str], texts: Sequence[str]) ->
     alike = dict.fromkeys(pair for text in texts for pair in _alike(text, everybody))
     joined = "\n".join(texts) if alike else ""
     for word, name in alike:
-        if _is_alone(word, joined):
-            people[name].append(word)
+        if not re.search(rf"\b{word.lower()}\b|\b{word} [A-Z]|[A-Z][a-z]+ {word}\b", joined):
+            people[name].append(word)  # nowhere in small letters, nor part of a full name
     return [tuple(spellings) for spellings in people.values()]
 
 
@@ -74,25 +149,16 @@ def _full_names(text: str) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(tuple(match[1].split()) for match in _FULL.finditer(text)))
 
 
-def _is_alone(word: str, text: str) -> bool:
-    """Return whether the word is nowhere in small letters, nor part of a full name."""
-    return not re.search(rf"\b{word.lower()}\b|\b{word} [A-Z]|[A-Z][a-z]+ {word}\b", text)
-
-
 def _is_like(word: str, name: str) -> bool:
+    """Return whether a word is a short form of a name, or has one of its letters replaced, left out or too many."""
     if name.startswith(word):
         return True
-    return min(len(word), len(name)) >= _SHORTEST and _apart(word, name) == 1
-
-
-def _apart(first: str, two: str) -> int:
-    """Return 0 for equal words, 1 where one letter is replaced, left out or too many, 2 for all others."""
-    if first == two:
-        return 0
-    short, long = sorted((first, two), key=len)
+    short, long = sorted((word, name), key=len)
+    if len(short) < _SHORTEST:
+        return False
     if len(short) == len(long):
-        return min(2, sum(a != b for a, b in zip(short, long, strict=True)))
-    return 1 if any(long[:at] + long[at + 1 :] == short for at in range(len(long))) else 2
+        return sum(a != b for a, b in zip(short, long, strict=True)) == 1
+    return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
 
 
 def _sound(name: str) -> str:
@@ -159,37 +225,11 @@ class Renaming:
     given: bool = False
     others: tuple[str, ...] = ()
 
-    def kept(self, text: str) -> str:
-        """Return what `of` does; samples of a cluster have their story in common, which is told once."""
-        return _rewritten(
-            text, tuple(self.people.items()), tuple(self.things.items()), self.language, self.given, self.others
-        )
-
     def of(self, text: str) -> str:
         """Return the text under the new names; words that are names elsewhere stay, and so do capitals; `a` and `an`
         are set right."""
-        if self.people:
-            text = _replaced(text, _names((*self.people, *self.others), self.language, self.given), self._person)
-        if self.things:
-            text = _replaced(text, word_pattern(tuple(self.things), self.language), self._thing)
-        return text
-
-    def _person(self, match: re.Match[str]) -> str:
-        name = match[0]
-        return self.people.get(name, name) if stands_for(name, match.string, match.start(), given=self.given) else name
-
-    def _thing(self, match: re.Match[str]) -> str:
-        new = self.things[match[0].lower()]
-        return new[:1].upper() + new[1:] if match[0][:1].isupper() else new
-
-
-def _names(names: Sequence[str], language: str, given: bool) -> re.Pattern[str]:
-    """Return what finds these names, the longest first; names that are given in compounds, such as non-Ann, too."""
-    longest_first = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    if language == CHINESE:
-        return re.compile(longest_first)
-    before = "A-Za-z" if given else "A-Za-z-"
-    return re.compile(rf"(?<![{before}])(?:{longest_first})(?![A-Za-zà-ÿ-])(?!['’](?!s\b)[a-z])")
+        people, things = tuple(self.people.items()), tuple(self.things.items())
+        return _rewritten(text, people, things, self.language, self.given, self.others)
 
 
 @lru_cache(256)
@@ -201,7 +241,31 @@ def _rewritten(
     given: bool,
     others: tuple[str, ...],
 ) -> str:
-    return Renaming(dict(people), dict(things), language, given, others).of(text)
+    """Samples of a cluster have their story in common, which is told once."""
+    new_names, new_words = dict(people), dict(things)
+
+    def person(match: re.Match[str]) -> str:
+        name = match[0]
+        return new_names.get(name, name) if stands_for(name, match.string, match.start(), given=given) else name
+
+    def thing(match: re.Match[str]) -> str:
+        new = new_words[match[0].lower()]
+        return new[:1].upper() + new[1:] if match[0][:1].isupper() else new
+
+    if people:
+        text = _replaced(text, _names((*new_names, *others), language, given), person)
+    if things:
+        text = _replaced(text, word_pattern(tuple(new_words), language), thing)
+    return text
+
+
+def _names(names: Sequence[str], language: str, given: bool) -> re.Pattern[str]:
+    """Return what finds these names, the longest first; names that are given in compounds, such as non-Ann, too."""
+    longest_first = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    if language == CHINESE:
+        return re.compile(longest_first)
+    before = "A-Za-z" if given else "A-Za-z-"
+    return re.compile(rf"(?<![{before}])(?:{longest_first})(?![A-Za-zà-ÿ-])(?!['’](?!s\b)[a-z])")
 
 
 def _replaced(text: str, pattern: re.Pattern[str], new_name: Callable[[re.Match[str]], str]) -> str:
@@ -223,7 +287,7 @@ def renaming_of(sample: Sample, controllable: Controllable, seed: int) -> Renami
     drawn = (seed, sample.cluster, language)
     people: dict[str, str] = {}
     if PEOPLE in kinds:
-        people = dict(_paired_people(_people(sample, controllable, texts, language), texts, drawn))
+        people = _paired_people(_people(sample, controllable, texts, language), texts, drawn)
     things: dict[str, str] = {}
     for kind in (OBJECTS, PLACES):
         if kind in kinds:
@@ -249,42 +313,23 @@ def _people(sample: Sample, controllable: Controllable, texts: Sequence[str], la
     return people
 
 
-def _paired_people(
-    people: Sequence[Spellings], texts: Sequence[str], drawn: Sequence[object]
-) -> Iterator[tuple[str, str]]:
-    if not people:
-        return
+def _paired_people(people: Sequence[Spellings], texts: Sequence[str], drawn: Sequence[object]) -> dict[str, str]:
+    """Return new names of the same kind, which the texts do not have, none where too few are left: in Chinese the
+    family's stays of a name in full, and 小, 老 or 阿."""
     free: dict[str, list[str]] = {}
+    pairs: dict[str, str] = {}
     for spellings in people:
-        pool = _pool_of(spellings[0])
+        name = spellings[0]
+        pool = "" if name[0].isascii() else "family" if name[0] == "老" else "given"
         if pool not in free:
-            free[pool] = _free(pool, texts, drawn)
-        if new := _new_name(spellings[0], pool, free[pool]):
-            yield from ((name, new) for name in spellings)
-
-
-def _pool_of(name: str) -> str:
-    return "" if name[0].isascii() else "family" if name[0] == "老" else "given"
-
-
-def _new_name(name: str, pool: str, free: list[str]) -> str:
-    """Take a name of the same kind, none where too few are left: in Chinese the family's stays of a name in full, and
-    小, 老 or 阿."""
-    count = len(name) - 1 if pool else 1
-    if len(free) < count:
-        return ""
-    return (name[0] if pool else "") + "".join(free.pop(0) for _ in range(count))
-
-
-def _free(pool: str, texts: Sequence[str], drawn: Sequence[object]) -> list[str]:
-    """Return the names of a pool that the texts do not have, in the order in which they are given."""
-    if not pool:
-        words = frozenset[str]().union(*map(_words, texts))
-        return [name for name in drawn_order(NAMES, *drawn, PEOPLE) if name not in words]
-    joined = "\n".join(texts)
-    return [
-        name for name in drawn_order({"given": GIVEN, "family": FAMILY}[pool], *drawn, PEOPLE) if name not in joined
-    ]
+            taken = "\n".join(texts) if pool else frozenset[str]().union(*map(_words, texts))
+            names = drawn_order({"": NAMES, "given": GIVEN, "family": FAMILY}[pool], *drawn, PEOPLE)
+            free[pool] = [new for new in names if new not in taken]
+        count = len(name) - 1 if pool else 1
+        if len(free[pool]) >= count:
+            new = (name[0] if pool else "") + "".join(free[pool].pop(0) for _ in range(count))
+            pairs |= dict.fromkeys(spellings, new)
+    return pairs
 
 
 @lru_cache(512)
@@ -313,7 +358,7 @@ def _paired_things(
 
 def renamed(sample: Sample, controllable: Controllable, seed: int) -> Sample:
     """Return the sample under other names, in story, question, options and gold alike."""
-    return changed_at(sample, controllable.texts, renaming_of(sample, controllable, seed).kept)
+    return changed_at(sample, controllable.texts, renaming_of(sample, controllable, seed).of)
 
 
 RENAMED = Control(

@@ -20,10 +20,6 @@ from workers.providers.contract import Message
 FIRST = "asked-first"
 
 
-def _ask(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:
-    return put.messages(prompt(put.before or put))
-
-
 def _answer_in_session(put: Put, earlier: Earlier) -> Sequence[Message]:
     if put.before is None:
         return put.messages(prompt(put))
@@ -46,7 +42,7 @@ def in_session(task: str) -> Method:
                 answers=(gettext_noop("first answer"), gettext_noop("first answers")),
             ),
         ),
-        ask=_ask,
+        ask=lambda step, put, earlier: put.messages(prompt(put.before or put)),
     )
 
 
@@ -55,11 +51,12 @@ def prompt(put: Put, story: str | None = None) -> str:
     return f"{put.laid_out(story)}\n{put.how}".rstrip()
 
 
-def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
-    return put.asked(prompt(put))
-
-
-PLAIN = Method("plain", gettext_noop("plain"), gettext_noop("The story, the question, nothing else."), _answer)
+PLAIN = Method(
+    "plain",
+    gettext_noop("plain"),
+    gettext_noop("The story, the question, nothing else."),
+    lambda put, earlier: put.asked(prompt(put)),
+)
 
 
 MARK = "Final answer:"
@@ -76,8 +73,8 @@ def final_answer(text: str) -> str:
 
 
 def _answer_cot(put: Put, earlier: Earlier) -> Sequence[Message]:
-    if put.answering:
-        return put.messages(put.laid_out(), system=put.answering.reasoning)
+    if put.reasoning:
+        return put.messages(put.laid_out(), system=put.reasoning)
     how = put.how_after or put.how
     return put.messages(
         (
@@ -103,15 +100,13 @@ _SELF_ASK_HOW = {
 }
 
 
-def _answer_self_ask(put: Put, earlier: Earlier) -> Sequence[Message]:
-    return put.messages(f"{put.laid_out()}\n{_SELF_ASK_HOW[put.language]}{put.how_after or put.how}".rstrip())
-
-
 SELF_ASK = Method(
     "self-ask",
     "Self-Ask",
     gettext_noop("Smaller questions that the model asks and answers itself, then the answer."),
-    _answer_self_ask,
+    lambda put, earlier: put.messages(
+        f"{put.laid_out()}\n{_SELF_ASK_HOW[put.language]}{put.how_after or put.how}".rstrip()
+    ),
     read=final_answer,
 )
 
@@ -168,19 +163,11 @@ _EXTRACT_HOW = {
 }
 
 
-def _ask_s2a(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:
-    return put.messages(f"{put.laid_out()}\n\n{_EXTRACT_HOW[put.language]}")
-
-
-def _answer_s2a(put: Put, earlier: Earlier) -> Sequence[Message]:
-    return put.asked(prompt(put, earlier[EXTRACT].strip()))
-
-
 S2A = Method(
     "s2a",
     "System 2 Attention",
     gettext_noop("The relevant part of the story is extracted, then the question is asked about it."),
-    _answer_s2a,
+    lambda put, earlier: put.asked(prompt(put, earlier[EXTRACT].strip())),
     steps=(Step(EXTRACT, gettext_noop("Extracting"), answers=(gettext_noop("extract"), gettext_noop("extracts"))),),
-    ask=_ask_s2a,
+    ask=lambda step, put, earlier: put.messages(f"{put.laid_out()}\n\n{_EXTRACT_HOW[put.language]}"),
 )

@@ -19,15 +19,6 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
-    """A suite's own system prompts for the answer: with nothing but the answer, and with `reasoning` step by step
-    before it."""
-
-    alone: str
-    reasoning: str
-
-
-@dataclass(frozen=True, slots=True)
 class Put:
     """A question as a suite puts it.
 
@@ -37,8 +28,9 @@ class Put:
     that one can perceive, `joined` is what stands between them, and `kind` what one of them is called. `system` is a
     system prompt, if any. `before` is a question on the same story that can be asked before it in one session, if any.
     What a method adds is in the `language` of the question. `frame` is what stands before the story and behind it, the
-    question in it, where a suite has a layout of its own. `answering` takes the place of `how` in plain prompts, and
-    that of a chain of thought's own words.
+    question in it, where a suite has a layout of its own. A suite's own system prompts for the answer take the place
+    of `how`: `alone` wants nothing but the answer, `reasoning` step by step before it, in place of a chain of thought's
+    own words.
     """
 
     story: str
@@ -53,7 +45,8 @@ class Put:
     before: Put | None = None
     language: str = ENGLISH
     frame: tuple[str, str] | None = None
-    answering: Answering | None = None
+    alone: str = ""
+    reasoning: str = ""
 
     def laid_out(self, story: str | None = None) -> str:
         """Return the question after its story, or after another text that takes its place."""
@@ -69,7 +62,7 @@ class Put:
 
     def asked(self, *texts: str) -> tuple[Message, ...]:
         """Return the prompt that wants the answer and nothing else."""
-        return self.messages(*texts, system=self.answering.alone if self.answering else None)
+        return self.messages(*texts, system=self.alone or None)
 
 
 class NothingToAsk(ValueError):

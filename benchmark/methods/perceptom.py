@@ -39,7 +39,13 @@ def perceptions_of(text: str) -> Perceived | None:
     if text.split() in (["[]"], ["[", "]"]):
         return []
     array = array_in(text)
-    value = _literal(array) if array else None
+    try:
+        value = json.loads(array)
+    except (ValueError, RecursionError):
+        try:
+            value = ast.literal_eval(array)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None
     return value if isinstance(value, list) and _are_objects(value) else None
 
 
@@ -47,7 +53,16 @@ def repaired_perceptions(text: str) -> Perceived | None:
     """Return the objects of the last list of objects in a model's answer, none of an empty list; of an answer without
     one the objects in it that map scenes to lists of perceivers. Returns None if there are none."""
     values, is_all, _ = values_in(text)
-    lists = [scenes for value in values if isinstance(scenes := _without_name(value), list) and _are_objects(scenes)]
+    lists = []
+    for scenes in values:
+        if (
+            isinstance(scenes, dict) and len(scenes) == 1
+        ):  # the list of `{"perceptions": [{…}, …]}`: people are no objects
+            [named] = scenes.values()
+            if named and isinstance(named, list) and _are_objects(named):
+                lists.append(named)
+        elif isinstance(scenes, list) and _are_objects(scenes):
+            lists.append(scenes)
     if lists:
         return next((scenes for scenes in reversed(lists) if scenes), [])
     objects = [value for value in values if isinstance(value, dict)]
@@ -55,39 +70,18 @@ def repaired_perceptions(text: str) -> Perceived | None:
     return objects if is_all and are_scenes and any(objects) else None
 
 
-def _without_name(value: Any) -> Any:
-    """Return the list of `{"perceptions": [{…}, …]}`, and other values as they are: people are no objects."""
-    named = next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else None
-    return named if named and isinstance(named, list) and _are_objects(named) else value
-
-
 def _are_objects(scenes: Sequence[object]) -> bool:
     return all(isinstance(scene, dict) for scene in scenes)
 
 
-def _literal(array: str) -> Any:
-    try:
-        return json.loads(array)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return ast.literal_eval(array)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
-
-
-def perceives(perceivers: object, person: str) -> bool:
-    """Return whether a person is among perceivers: a list that has the name, or a text in which it stands."""
-    return isinstance(perceivers, (list, tuple, str)) and person in perceivers
-
-
 def perceived_by(perceptions: Perceived, people: Sequence[str]) -> list[str]:
-    """Return the scenes that all of these people perceive, in their order, as the model worded them."""
+    """Return the scenes that all of these people perceive, in their order, as the model worded them: perceivers are a
+    list that has their names, or a text in which they stand."""
     return [
         str(scene)
         for entry in perceptions
         for scene, perceivers in list(entry.items())[:1]
-        if all(perceives(perceivers, person) for person in people)
+        if isinstance(perceivers, (list, tuple, str)) and all(person in perceivers for person in people)
     ]
 
 
@@ -128,20 +122,12 @@ def about_perceived(put: Put, scenes: Sequence[str]) -> str:
     return prompt(put, f"This is what {whose}, in order:\n\n{put.joined.join(scenes)}")
 
 
-def _ask(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:
-    return put.messages(asked_perceptions(put))
-
-
 def perceptions_in(answer: str) -> Perceived:
     """Return what a model said of who perceives what. Raises NothingToAsk where it cannot be read."""
     perceptions = perceptions_of(answer)
     if perceptions is None:
         raise NothingToAsk(gettext_noop("was not asked for, as who perceives what cannot be read"), INVALID)
     return perceptions
-
-
-def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
-    return put.asked(about_perceived(put, perceived_by(perceptions_in(earlier[PERCEIVE]), put.people)))
 
 
 def _oracle(put: Put, earlier: Earlier) -> Sequence[Message]:
@@ -153,11 +139,11 @@ PERCEPTOM = Method(
     "perceptom",
     "PercepToM",
     gettext_noop("First who perceives what, then the question about what the person perceived."),
-    _answer,
+    lambda put, earlier: put.asked(about_perceived(put, perceived_by(perceptions_in(earlier[PERCEIVE]), put.people))),
     steps=(
         Step(PERCEIVE, gettext_noop("Perceiving"), answers=(gettext_noop("perceptions"), gettext_noop("perceptions"))),
     ),
-    ask=_ask,
+    ask=lambda step, put, earlier: put.messages(asked_perceptions(put)),
     needs=frozenset({PEOPLE}),
 )
 ORACLE_PERCEPTION = Method(

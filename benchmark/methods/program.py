@@ -1,16 +1,27 @@
-"""Setting, steps and requests of the methods that a suite takes."""
+"""All methods, and setting, steps and requests of those that a suite takes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from benchmark.controls.contract import ENGLISH
 from benchmark.domain.parameters import Options
+from benchmark.methods.answering import COT, PLAIN, S2A, SELF_ASK, SIMTOM
 from benchmark.methods.contract import Earlier, Method, NothingToAsk, Put
+from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEPTOM
 from benchmark.suites.questions import Parsed, Question, Step
 from benchmark.suites.settings import Setting, Settings
 from core.digests import text_digest
 from core.messages import capitalised, labelled, sentences
 from workers.providers.contract import Request, Task
+
+METHODS = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM, ORACLE_PERCEPTION)
+"""All methods, in the order in which launches offer them. A new one is its file and its place here."""
+
+
+def methods_for(*offers: str) -> tuple[Method, ...]:
+    """Return the methods that go with the questions of a suite, by what its `Put` offers: `PEOPLE`, `PERCEIVERS`."""
+    return tuple(method for method in METHODS if method.needs <= {*offers})
+
 
 METHOD = "method"
 """The name of the setting."""

@@ -7,8 +7,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from annotation.models import Story
-from benchmark.controls.chosen import CONTROLS
-from benchmark.controls.marking import Changed, changes_of
+from benchmark.controls.chosen import CONTROLS, changes_of
 from benchmark.models import Dataset, RunItem, SnapshotItem
 from benchmark.services.asking import DatasetResources, sample_answered, sample_asked, settings_of
 from benchmark.services.evaluating import answers_of
@@ -81,7 +80,7 @@ def _text(content: Any) -> str:
     return content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
 
 
-def changes_on_page(item: RunItem | SnapshotItem) -> list[Changed]:
+def changes_on_page(item: RunItem | SnapshotItem) -> list[Json]:
     """Return what the control of the item's run changed of its sample; none without one, or where its suite cannot make
     it."""
     run = item.entrant.run

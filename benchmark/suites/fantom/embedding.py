@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 Vectors = NDArray[np.float64]
 Embedder = Callable[[Sequence[str]], Vectors]
 """A function from n texts to their vectors, one a row."""
+EMBEDDER = "embedder"
+"""The name of the setting, and of the flag."""
 TOY, MINILM = "toy", "minilm"
 FOLDER = "CREDENCE_EMBEDDER"
 """The variable of the environment that names the folder of another sentence model, in the form of the package
@@ -62,9 +64,8 @@ def minilm(texts: Sequence[str]) -> Vectors:
 def _minilm() -> Any:
     """The model, loaded once a process: it takes seconds and almost a gigabyte, most of it torch."""
     try:
-        import_module("torch").set_num_threads(
-            1
-        )  # a sentence is short: two threads take four times as much of the processors
+        # a sentence is short: two threads take four times as much of the processors
+        import_module("torch").set_num_threads(1)
         return import_module(PACKAGE).load_model(device="cpu")
     except ImportError as error:
         raise ValueError(NOT_INSTALLED) from error
@@ -112,13 +113,10 @@ def embedder_named(name: str) -> Embedder:
         raise ValueError(NOT_INSTALLED)
     embedder = EMBEDDERS[name]
     if isinstance(embedder, partial):
-        _check(*embedder.args)
+        [folder] = embedder.args
+        if not Path(folder).is_dir() or find_spec(LOADER) is None:
+            raise ValueError(NOT_LOADED.format(folder=folder))
     return embedder
-
-
-def _check(folder: str) -> None:
-    if not Path(folder).is_dir() or find_spec(LOADER) is None:
-        raise ValueError(NOT_LOADED.format(folder=folder))
 
 
 def nearness(embedder: Embedder, answer: str, right: str, wrong: str) -> tuple[float, float]:

@@ -15,12 +15,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from benchmark.methods.contract import PEOPLE
-from benchmark.methods.program import digest_of, method_named, program_of, steps_with
-from benchmark.methods.registry import methods_for
+from benchmark.methods.program import digest_of, method_named, methods_for, program_of, steps_with
 from benchmark.suites.fantom_questions.asking import TELL, answer_in
 from benchmark.suites.fantom_questions.data import DISTANCE, TYPES
 from benchmark.suites.fantom_questions.parsing import after_marker, says_nothing
-from benchmark.suites.judges import Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables, self_test_setting
+from benchmark.suites.judges import Grouping, Judge, JudgeTest, RowGroups, Tables, self_test_setting
 from benchmark.suites.questions import Parsed, Question, Sample, Step
 from benchmark.suites.settings import PARAMETER, Setting, Settings
 from core.incoming.embedded_json import values_in
@@ -199,7 +198,8 @@ def judge_request(question: Question) -> Request | str:
         return gettext_noop("There is no answer to be judged.")
     answer = answer_of(question)
     request = _request(question, answer)
-    return replace(request, preset_answer=_written(CANNOT_TELL, question)) if says_nothing(answer) else request
+    unsaid = written(CANNOT_TELL, structured=_is_structured(question))
+    return replace(request, preset_answer=unsaid) if says_nothing(answer) else request
 
 
 def judge_parse(question: Question, answer: str) -> Parsed:
@@ -210,7 +210,15 @@ def judge_parse(question: Question, answer: str) -> Parsed:
     if question.step == JUDGE and SECOND in passes_of(question.settings):
         passes.append(_verdict(question, question.answers.get(SECOND, ""), options.swapped))
     verdict, count = decided(passes)
-    unreadable = "" if count is not None else _why(question, passes)
+    unreadable = ""
+    if count is None:
+        told = answer_of(question) if ANSWER in question.answers else None
+        if told is not None and says_nothing(told):
+            unreadable = SAYS_NOTHING if told else EMPTY
+        elif not any(passes):
+            unreadable = NO_VERDICT
+        else:
+            unreadable = FLIPPED if _judged(passes).flipped else UNCLEAR
     kept: Json = {"verdict": verdict, "right_is": A if options.right_is_a else B, "pred": [count], "gold": [count]}
     kept |= {"passes": passes} if len(passes) > 1 else {}
     return Parsed(None, kept, None, None if count is None else float(count), unreadable)
@@ -250,7 +258,7 @@ def passes_of(settings: Settings) -> tuple[str, ...]:
 
 def expected_verdict(question: Question) -> str:
     """Return what a perfect judge says of a right answer."""
-    return _written(A if options_of(question).right_is_a else B, question)
+    return written(A if options_of(question).right_is_a else B, structured=_is_structured(question))
 
 
 def answer_of(question: Question) -> str:
@@ -283,10 +291,6 @@ def _is_structured(question: Question) -> bool:
     return bool(question.settings.options[ANSWER_FORMAT] == STRUCTURED)
 
 
-def _written(choice: str, question: Question) -> str:
-    return written(choice, structured=_is_structured(question))
-
-
 def written(choice: str, *, structured: bool) -> str:
     """Return how a judge writes a choice."""
     return json.dumps({"verdict": choice}) if structured else f"Verdict: {choice}"
@@ -296,32 +300,14 @@ def _count(verdict: str | None) -> int | None:
     return None if verdict in (None, CANNOT_TELL) else int(verdict == RIGHT)
 
 
-def _why(question: Question, passes: Verdicts) -> str:
-    if ANSWER in question.answers and says_nothing(answer := answer_of(question)):
-        return SAYS_NOTHING if answer else EMPTY
-    if not any(passes):
-        return NO_VERDICT
-    return FLIPPED if _judged(passes).flipped else UNCLEAR
-
-
 def _rows(sample: Sample) -> list[Row]:
     return [(sample.content["character"] or _NOBODY, sample.gold["right"][0])] if is_free(sample) else []
-
-
-def _unlike(sample: Sample) -> list[tuple[Row, Row]]:
-    return [((gold[0], sample.gold["wrong"][0]), gold) for gold in _rows(sample)]
 
 
 def tables(question: Question) -> Tables:
     """Return the answer as the only predicted row, and the right text as the only gold row."""
     [(character, right)] = _rows(question.sample)
     return [(character, answer_of(question))], [(character, right)]
-
-
-def text_of(question: Question) -> str:
-    """Return the question with its conversation."""
-    content = question.sample.content
-    return f"{content['question']}\n\n{content['conversation']}"
 
 
 def orders(question: Question) -> RowGroups:
@@ -354,10 +340,6 @@ def sees(settings: Settings) -> tuple[str, str]:
     )
 
 
-def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
-    return [_count(_verdict(question, answer, options_of(question)))]
-
-
 JUDGED = Judge(
     instrument=instrument,
     sees=sees,
@@ -366,12 +348,12 @@ JUDGED = Judge(
     kept=kept,
     tables=tables,
     groupings=(Grouping("order", gettext_noop("Order"), gettext_noop("Agreement by order"), of_question=orders),),
-    text=text_of,
+    text=lambda question: f"{question.sample.content['question']}\n\n{question.sample.content['conversation']}",
     test=JudgeTest(
         rows=_rows,
-        unlike=_unlike,
+        unlike=lambda sample: [((gold[0], sample.gold["wrong"][0]), gold) for gold in _rows(sample)],
         request=lambda question, pairs: _request(question, pairs[0].belief),
-        counts=_counts,
+        counts=lambda question, pairs, answer: [_count(_verdict(question, answer, options_of(question)))],
         least_pairs=1,
         settings=("max_tokens", "seed", "options", ANSWER_FORMAT),
     ),

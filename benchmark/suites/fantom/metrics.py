@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.fantom.embedding import EMBEDDERS
+from benchmark.suites.fantom.embedding import EMBEDDER, EMBEDDERS
 from benchmark.suites.fantom.judge import ANSWER, ANSWERING, CANNOT_TELL, JUDGE, NEITHER, RIGHT, WRONG, is_free
-from benchmark.suites.fantom.steps import EMBEDDER
 from benchmark.suites.fantom_questions.asking import by_chance, by_majority
 from benchmark.suites.fantom_questions.data import (
     ACCESSIBLE,
@@ -117,16 +116,7 @@ FREE_BELIEFS = MetricGroup(
 )
 
 
-def measure_free_beliefs(entered: Entered) -> Measured | None:
-    """Return the figures of the judge's verdicts, with what answers state."""
-    measured = measured_samples(entered, FREE_BELIEFS, _sample_result)
-    if measured is None:
-        return None
-    measured = replace(measured, metrics=replace(measured.metrics, reason=NO_OFFICIAL))
-    return with_findings(measured, lambda parse: _free_beliefs(entered))
-
-
-def _sample_result(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+def _told(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     if not is_free(sample):
         return undefined(sample, (ACCURACY,))
     of_judge = [replace(one, unreadable=JUDGE_S.get(one.unreadable, one.unreadable)) for one in outcomes]
@@ -208,11 +198,6 @@ def in_all(sample: Sample) -> bool:
     return in_all_star(sample) and not is_free(sample)
 
 
-def in_control(sample: Sample) -> bool:
-    """Return whether a question counts for ALL of the control."""
-    return not _is_fact(sample) and not is_free(sample) and sample.content["scenario"] == ACCESSIBLE
-
-
 def _is_fact(sample: Sample) -> bool:
     return bool(sample.content["kind"] == FACT)
 
@@ -244,18 +229,17 @@ FALSE_BELIEF = _sets_group(
 )
 
 
-def _with_free_answers(embedder: str) -> MetricGroup:
-    """Return the group of ALL* by an embedder, whose name the score has: figures by two of them do not compare."""
-    return _sets_group(
-        f"fantom-star-{re.sub('[^a-z0-9]+', '-', embedder.lower())}",
-        Sentence("Sets, false belief, with free answers ({embedder})", embedder=embedder),
-        f"ALL* ({embedder})",
-        Sentence("As ALL, with the beliefs in free words, which the embedder {embedder} judges.", embedder=embedder),
+FREE = {
+    # the score has the name: figures by two embedders do not compare
+    name: _sets_group(
+        f"fantom-star-{re.sub('[^a-z0-9]+', '-', name.lower())}",
+        Sentence("Sets, false belief, with free answers ({embedder})", embedder=name),
+        f"ALL* ({name})",
+        Sentence("As ALL, with the beliefs in free words, which the embedder {embedder} judges.", embedder=name),
         in_all_star,
     )
-
-
-FREE = {name: _with_free_answers(name) for name in EMBEDDERS}
+    for name in EMBEDDERS
+}
 """ALL* by embedder: a run is in the one of its own."""
 CONTROL = _sets_group(
     "fantom-control",
@@ -265,7 +249,7 @@ CONTROL = _sets_group(
         "The set’s questions on what everybody heard: in the repaired parse of sets without any other question, in the "
         "official one of whatever is accessible in any set, as the released code has it."
     ),
-    in_control,
+    lambda sample: not _is_fact(sample) and not is_free(sample) and sample.content["scenario"] == ACCESSIBLE,
 )
 QUESTIONS = accuracy_group(
     "fantom-questions",
@@ -312,25 +296,26 @@ GROUPS = (FALSE_BELIEF, *FREE.values(), CONTROL, QUESTIONS, FACTS, FREE_BELIEFS)
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
-    """Return the figures of each group: of the answers that a run asked for, of the verdicts of its judge."""
-    of_answers = _measure_answers(entered) if ANSWER in entered.steps else {}
-    return of_answers | ({FREE_BELIEFS.key: measure_free_beliefs(entered)} if JUDGE in entered.steps else {})
+    """Return the figures of each group: of the answers that a run asked for, of the verdicts of its judge. The metrics
+    of the paper's tables are found in the answers to single questions."""
+    embedder, measured = entered.settings.options[EMBEDDER], dict[str, Measured | None]()
 
+    def analyses(parse: Parse) -> Analyses:
+        reads, wholes = reads_of(entered, QUESTIONS, parse), entered.resources.derived(WHOLES, wholes_of)
+        return analyses_of(reads, wholes, parse, str(embedder), entered.settings.seed)
 
-def _measure_answers(entered: Entered) -> dict[str, Measured | None]:
-    """Return the figures of answers; the metrics of the paper's tables are found in the answers to single questions."""
-    return {
-        FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights),
-        **{
-            group.key: measured_sets(entered, group, _rights) if name == entered.settings.options[EMBEDDER] else None
-            for name, group in FREE.items()
-        },
-        CONTROL.key: measured_sets(entered, CONTROL, _control),
-        QUESTIONS.key: with_findings(
-            measured_samples(entered, QUESTIONS, _question), lambda parse: _analyses(entered, parse)
-        ),
-        FACTS.key: measured_samples(entered, FACTS, _fact),
-    }
+    if ANSWER in entered.steps:
+        measured[FALSE_BELIEF.key] = measured_sets(entered, FALSE_BELIEF, _rights)
+        for name, group in FREE.items():
+            measured[group.key] = measured_sets(entered, group, _rights) if name == embedder else None
+        measured[CONTROL.key] = measured_sets(entered, CONTROL, _control)
+        measured[QUESTIONS.key] = with_findings(measured_samples(entered, QUESTIONS, _question), analyses)
+        measured[FACTS.key] = measured_samples(entered, FACTS, _fact)
+    if JUDGE in entered.steps:
+        if (told := measured_samples(entered, FREE_BELIEFS, _told)) is not None:
+            told = replace(told, metrics=replace(told.metrics, reason=NO_OFFICIAL))
+        measured[FREE_BELIEFS.key] = with_findings(told, lambda parse: _free_beliefs(entered))
+    return measured
 
 
 _rights = scored_by(is_read_right, ALL)
@@ -362,9 +347,3 @@ def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     why = "" if read else next(outcome.without or outcome.unreadable for outcome in outcomes)
     score = StoryScore(sample.category, {F1: worst}, {F1: best}, {F1: fmean(read)} if read else None, why)
     return SampleResult(official, score, questions_unanswered(missing, len(outcomes)))
-
-
-def _analyses(entered: Entered, parse: Parse) -> Analyses:
-    reads, seed = reads_of(entered, QUESTIONS, parse), entered.settings.seed
-    wholes = entered.resources.derived(WHOLES, wholes_of)
-    return analyses_of(reads, wholes, parse, str(entered.settings.options[EMBEDDER]), seed)

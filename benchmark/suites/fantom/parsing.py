@@ -24,13 +24,13 @@ from benchmark.suites.fantom_questions.parsing import (
     Parse,
     after_marker,
     official_parse,
-    owns_ignorance,
     repaired_parse,
     says_nothing,
     squad_f1,
     token_f1,
 )
 from benchmark.suites.questions import Sample
+from benchmark.suites.refusals import own_words
 
 SHORT, FULL = "short", "full"
 Near = tuple[float, float]
@@ -82,7 +82,8 @@ def parses_of(sample: Sample, answer: str, embedder: Embedder) -> tuple[Parse, P
     if kind != FACT:
         return official, repaired_parse(sample, answer)
     if says_nothing(answer):
-        return official, {"f1": 0.0} if owns_ignorance(answer) else None
+        own = own_words(answer)
+        return official, {"f1": 0.0} if own.unknowing and not own.refused else None
     return official, {"f1": squad_f1(right, answer)}
 
 

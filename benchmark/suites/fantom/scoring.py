@@ -43,7 +43,6 @@ from benchmark.suites.fantom_questions.metrics import (
     without_absent,
 )
 from benchmark.suites.fantom_questions.parsing import after_marker
-from benchmark.suites.questions import Sample
 from core.incoming.thoughts import without_thoughts
 from core.plain import Json
 
@@ -73,10 +72,25 @@ def score_answers(data: Path, answers: Path, *, embedder: str = "toy") -> Parsed
             raise BadAnswers(f"{answers} answers {name[:60]!r}, which is not a question of {data.name}.")
         if not isinstance(text, str):
             raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
-    reads = official_reads(samples, texts, embedder_named(embedder))
+    embed = embedder_named(embedder)
+    reads = official_reads(samples, texts, embed)
     metrics = {f"{mode}/{grouping}/{embedder}": _metrics(reads, sets, mode, grouping) for mode, grouping in RUNS}
     parsed = {read.sample.key: {embedder: _parsed(read)} if read.kind == DISTANCE else _parsed(read) for read in reads}
-    return ParsedScores(answer_scores(parsed, metrics), _repaired(list(samples_of(copy, SHORT)), texts, embedder))
+    short = list(samples_of(copy, SHORT))
+    repaired = [
+        Read(sample, 0, parses_of(sample, after_marker(without_thoughts(texts[sample.key])), embed)[1])
+        for sample in short
+        if sample.key in texts
+    ]
+    analyses = analyses_of(repaired, wholes_of(short), "repaired", embedder, seed=1)
+    scenarios: Json = {
+        scenario: {name: metric.value for name, metric in metrics.items()} | dict(analyses.reasons[scenario])
+        for scenario, metrics in analyses.scenarios.items()
+    }
+    figures = {f"short/set/{embedder}": scenarios | {"fact": analyses.fact.value}}
+    return ParsedScores(
+        answer_scores(parsed, metrics), answer_scores({read.sample.key: read.parse for read in repaired}, figures)
+    )
 
 
 def _parsed(read: Read) -> Json:
@@ -113,7 +127,9 @@ def scenario_metrics(reads: Sequence[Read], scenario: str, grouping: str) -> Jso
     whatever it is: per cent, None for not a number, or how often what made an answer wrong. `reads` are those of both
     scenarios; `grouping` is a key of GROUPINGS."""
     rows, group = [read for read in reads if read.sample.content["scenario"] == scenario], GROUPINGS[grouping]
-    free, choices, lists, single = ([read for read in rows if read.kind == kind] for kind in _KINDS)
+    free, choices, lists, single = (
+        [read for read in rows if read.kind == kind] for kind in (DISTANCE, CHOICE, LIST, YES_NO)
+    )
     metrics: Json = {
         "set:ALL*": _per_cent(groups_right(rows, group)),
         "set:ALL": _per_cent(groups_right([read for read in rows if read.kind != DISTANCE], group)),
@@ -141,9 +157,6 @@ def scenario_metrics(reads: Sequence[Read], scenario: str, grouping: str) -> Jso
     metrics |= {order: share for order, share in orders.items() if share}
     facts = [read.parse["f1"] for read in reads if read.parse and read.kind == FACT]
     return {f"{scenario}:{name}": value for name, value in metrics.items()} | {"fact_word-f1": _per_cent(facts)}
-
-
-_KINDS = (DISTANCE, CHOICE, LIST, YES_NO)
 
 
 def _per_cent(values: Sequence[float]) -> float | None:
@@ -177,18 +190,3 @@ def _consistency(rows: Sequence[Read], group: Group) -> list[float]:
             named = {int(name in text) for text in lists.get((group(read.sample), read.topic), ())}
             answers.setdefault((group(read.sample), name), set()).update({read.said, *named})
     return [float(len(values) == 1) for values in answers.values()]
-
-
-def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str) -> Json:
-    reads = []
-    for sample in samples:
-        if sample.key in texts:
-            answer = after_marker(without_thoughts(texts[sample.key]))
-            reads.append(Read(sample, 0, parses_of(sample, answer, embedder_named(embedder))[1]))
-    analyses = analyses_of(reads, wholes_of(samples), "repaired", embedder, seed=1)
-    scenarios: Json = {
-        scenario: {name: metric.value for name, metric in metrics.items()} | dict(analyses.reasons[scenario])
-        for scenario, metrics in analyses.scenarios.items()
-    }
-    answers = {read.sample.key: read.parse for read in reads}
-    return answer_scores(answers, {f"short/set/{embedder}": scenarios | {"fact": analyses.fact.value}})

@@ -1,11 +1,13 @@
 """The suite FANToM."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from benchmark.methods.program import method_setting, wording_digest
+from benchmark.methods.perceptom import PERCEIVE, all_perceived
+from benchmark.methods.program import method_named, method_setting, parsed_by, request_by, wording_digest
 from benchmark.suites.contract import Asking, Copied, ItemPages, Released, Results, Suite, Texts
-from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
+from benchmark.suites.fantom.embedding import EMBEDDER, EMBEDDERS, MINILM, TOY, embedder_named
 from benchmark.suites.fantom.judge import (
     ANSWER,
     ANSWERING,
@@ -21,26 +23,83 @@ from benchmark.suites.fantom.judge import (
     PROGRAM,
     RIGHT,
     SAYS_NOTHING,
+    STEP,
+    SWAPPED,
     WRONG,
     answer_of,
+    expected_verdict,
+    judge_parse,
+    judge_request,
     passes_of,
 )
 from benchmark.suites.fantom.judge import SETTINGS as JUDGING
 from benchmark.suites.fantom.metrics import GROUPS, measure
-from benchmark.suites.fantom.parsing import FULL, SHORT, load
+from benchmark.suites.fantom.parsing import FULL, SHORT, load, parses_of
 from benchmark.suites.fantom.scoring import score_answers
-from benchmark.suites.fantom.steps import EMBEDDER, STEPS, expected, parse, request
 from benchmark.suites.fantom.tables import PUBLISHED, SECTIONS, pictures, tables
-from benchmark.suites.fantom_questions.asking import BASELINES, CONTROLS
+from benchmark.suites.fantom_questions.asking import (
+    BASELINES,
+    CONTROLS,
+    answer_in,
+    named_in,
+    put_of,
+    right_answer,
+    task_of,
+)
 from benchmark.suites.fantom_questions.data import ARCHIVE, SHORT_TYPES, SOURCE
 from benchmark.suites.fantom_questions.pages import answer_lines, item_of, right_of
+from benchmark.suites.fantom_questions.parsing import after_marker, parsed_answer
 from benchmark.suites.items import ReadLine
 from benchmark.suites.lettered import Lettered
-from benchmark.suites.questions import ItemContext, ItemView
+from benchmark.suites.questions import BadQuestion, ItemContext, ItemView, Parsed, Question
 from benchmark.suites.reasons import note_of
 from benchmark.suites.reports import Reported, Sections, asked_by
 from benchmark.suites.settings import Option, Setting
 from core.messages import Sentence, gettext_noop
+from workers.providers.contract import Request
+
+STEPS = (*ANSWERING, STEP, SWAPPED)
+
+
+def request(question: Question) -> Request | str:
+    """Return the request of one step of the method, or of the judge. Raises BadQuestion where answers could not be read
+    with the run's embedder."""
+    if question.step in JUDGED_AT:
+        return judge_request(question)
+    try:
+        embedder_named(question.settings.options[EMBEDDER])
+    except ValueError as error:
+        raise BadQuestion(str(error)) from error
+    method = method_named(METHODS, question.settings)
+    task = task_of(question) if question.step == ANSWER else {"kind": question.step}
+    return request_by(method, question, put_of(question.sample), task)
+
+
+def parse(question: Question, answer: str) -> Parsed:
+    """Return what an answer says, as the released code and as a person reads it; of an earlier step the text as it is,
+    of a judge's answer the verdict."""
+    if question.step in JUDGED_AT:
+        return judge_parse(question, answer)
+    if question.step != ANSWER:
+        return Parsed(None, {"text": answer}, None, None)
+    method = method_named(METHODS, question.settings)
+    text = after_marker(answer_in(method, answer))
+    parses = parses_of(question.sample, text, embedder_named(question.settings.options[EMBEDDER]))
+    parsed = parsed_answer(question.sample, text, *parses)
+    return parsed_by(method, partial(put_of, question.sample), question.answers, parsed)
+
+
+def expected(question: Question) -> str:
+    """Return what a perfect model, or judge, would answer."""
+    if question.step in JUDGED_AT:
+        return expected_verdict(question)
+    sample = question.sample
+    if question.step == PERCEIVE:
+        return all_perceived(put_of(sample), named_in(sample))
+    if question.step != ANSWER:
+        return str(sample.content["conversation"])
+    return right_answer(sample)
+
 
 PROMPT_SET = "fantom-1"
 CONVERSATION = Setting(
@@ -91,12 +150,9 @@ _SWAPPED = (
 )
 
 
-def _judged(reported: Reported) -> str:
-    return _JUDGED.format(judge=reported.judge) + (_SWAPPED if passes_of(reported.settings) else "")
-
-
 def _methods(reported: Reported) -> Sections:
     embedder = EMBEDDING.in_words(reported.settings.options[EMBEDDER])
+    judged = _JUDGED.format(judge=reported.judge) + (_SWAPPED if passes_of(reported.settings) else "")
     return [
         asked_by(METHOD.in_words(reported.settings.options["method"]), PROMPT_SET),
         (
@@ -109,7 +165,7 @@ def _methods(reported: Reported) -> Sections:
             "an unambiguous yes or no alone; what it cannot read is missing, with bounds; the control then has the "
             "sets that are wholly accessible. Intervals resample conversations with all their questions.",
         ),
-        *([("Judging", _judged(reported))] if reported.judge else []),
+        *([("Judging", judged)] if reported.judge else []),
     ]
 
 
@@ -124,17 +180,17 @@ STATES: Mapping[str, str] = {
 def _item(view: ItemView) -> ItemContext:
     """Return what the page of an item shows; of a judgement the answer that was judged, and the verdict."""
     context = item_of(view, ANSWER)
-    return context if view.question.step not in JUDGED_AT else context | {"judged": _judged_item(view)}
-
-
-def _judged_item(view: ItemView) -> ItemContext:
-    answer = answer_of(view.question) if ANSWER in view.question.answers else ""
-    return {
-        "said": answer,
-        "states": _states(view.repaired),
-        "unreadable": view.unreadable,
-        "right_is": (view.repaired or {}).get("right_is", ""),
-        "passes": [STATES.get(verdict or "", "") for verdict in (view.repaired or {}).get("passes", ())],
+    if view.question.step not in JUDGED_AT:
+        return context
+    repaired = view.repaired or {}
+    return context | {
+        "judged": {
+            "said": answer_of(view.question) if ANSWER in view.question.answers else "",
+            "states": _states(repaired),
+            "unreadable": view.unreadable,
+            "right_is": repaired.get("right_is", ""),
+            "passes": [STATES.get(verdict or "", "") for verdict in repaired.get("passes", ())],
+        }
     }
 
 

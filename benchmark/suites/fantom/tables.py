@@ -104,35 +104,27 @@ _CHARACTERS = gettext_noop(
 )
 
 
-def _published() -> tuple[Published, ...]:
-    """Return the figures of the paper's tables 3, 4 and 9."""
-    fact = {FACTS.key: F1, INACCESSIBLE: "fact", ACCESSIBLE: "fact"}
-    metrics = [metric for scenario in SCENARIOS for metric in _of_scenario(scenario)]
-    return (*metrics, Published("fact", gettext_noop("Token F1"), "Facts", fact))
-
-
 def _of_scenario(scenario: str) -> list[Published]:
-    heading = Sentence("{scenarios} (table 9)", scenarios=SCENARIOS[scenario].capitalize())
+    """Return the figures of the paper's tables 9, 4 and 3; by order it has the accuracy of beliefs in free words."""
+    name = SCENARIOS[scenario].capitalize()
+    table_3, table_4, table_9 = (Sentence("{scenarios} (table {at})", scenarios=name, at=at) for at in (3, 4, 9))
     all_of = FALSE_BELIEF if scenario == INACCESSIBLE else CONTROL
-    topics = [
-        (f"{topic} {name}", labelled(title, header))
-        for topic, title in ((topic, _TOPICS[topic]) for topic in TOPICS)
-        for name, header in (("all", "ALL"), ("list", "list"), ("f1", gettext_noop("yes or no, F1")))
-    ]
-    plain = [("choice", gettext_noop("Belief: choice")), *topics]
-    return [
-        Published(f"{scenario}.all", "ALL", heading, {scenario: "all", all_of.key: ALL}),
-        *(_by_other_embedder(scenario, name, title, group, heading) for name, title, group in _FREE),
-        *(Published(f"{scenario}.{key}", title, heading, {scenario: key}) for key, title in plain),
-        *(_in_orders(scenario, order) for order in ORDERS),
-        *(
-            Published(f"{scenario}.{name}", title, heading.replace("9", "3"), {"characters": f"{scenario} {name}"})
-            for name, title in (
-                ("characters", gettext_noop("ALL of a character")),
-                ("consistency", gettext_noop("Consistent")),
-            )
-        ),
-    ]
+    figures = [Published(f"{scenario}.all", "ALL", table_9, {scenario: "all", all_of.key: ALL})]
+    for key, title, group in _FREE:
+        column: str = Sentence("{title} (as published)", title=title)
+        figures.append(Published(f"{scenario}.{key}", title, table_9, {scenario: key}, column, group))
+    plain = {"choice": gettext_noop("Belief: choice")}
+    for topic, title in _TOPICS.items():
+        for key, header in (("all", "ALL"), ("list", "list"), ("f1", gettext_noop("yes or no, F1"))):
+            plain[f"{topic} {key}"] = labelled(title, header)
+    figures += [Published(f"{scenario}.{key}", title, table_9, {scenario: key}) for key, title in plain.items()]
+    for order, title in ORDERS.items():
+        column, group = gettext_noop("Distance (as published)"), labelled(name, title.lower())
+        places = {"orders": f"{scenario} {order}"}
+        figures.append(Published(f"{scenario}.{order}", title, table_4, places, column, group))
+    for key, title in (("characters", gettext_noop("ALL of a character")), ("consistency", gettext_noop("Consistent"))):
+        figures.append(Published(f"{scenario}.{key}", title, table_3, {"characters": f"{scenario} {key}"}))
+    return figures
 
 
 _TOPICS = {
@@ -155,27 +147,10 @@ _OF_SETS = {
 """The figures that are of whole sets."""
 
 
-def _by_other_embedder(scenario: str, name: str, title: str, group: str, heading: str) -> Published:
-    return Published(
-        f"{scenario}.{name}", title, heading, {scenario: name}, Sentence("{title} (as published)", title=title), group
-    )
-
-
-def _in_orders(scenario: str, order: str) -> Published:
-    """Return the accuracy of an order, which the paper has of beliefs in free words."""
-    group = labelled(SCENARIOS[scenario].capitalize(), ORDERS[order].lower())
-    heading = Sentence("{scenarios} (table 4)", scenarios=SCENARIOS[scenario].capitalize())
-    return Published(
-        f"{scenario}.{order}",
-        ORDERS[order],
-        heading,
-        {"orders": f"{scenario} {order}"},
-        gettext_noop("Distance (as published)"),
-        group,
-    )
-
-
-PUBLISHED = _published()
+PUBLISHED = (
+    *(figure for scenario in SCENARIOS for figure in _of_scenario(scenario)),
+    Published("fact", gettext_noop("Token F1"), "Facts", {FACTS.key: F1, INACCESSIBLE: "fact", ACCESSIBLE: "fact"}),
+)
 
 
 def tables(results: ParseResults) -> dict[str, ShownTable]:
@@ -194,18 +169,18 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     analysed = analysed_of(results, QUESTIONS.key, Analyses)
     if not analysed:
         return {}
+
+    def plot() -> Plot:
+        rows = [
+            ModelRow(entrant.model, {title: analyses.scenarios[name]["all"] for name, title in SCENARIOS.items()})
+            for entrant, analyses in analysed
+        ]
+        short = {title: title for title in SCENARIOS.values()}
+        drawn = scores_by_part(rows, parse=results.parse, score="ALL", part="scenario", short=short)
+        return drawn.about(over="conversations")
+
     parts = {(scenario, "all"): title for scenario, title in SCENARIOS.items()}
-    plot = partial(_plot, analysed, results.parse)
     return {"scenarios": ShownPicture(gettext_noop("ALL by scenario"), plot, (QUESTIONS.key,), parts=parts)}
-
-
-def _plot(analysed: Analysed, parse: str) -> Plot:
-    rows = [
-        ModelRow(entrant.model, {title: analyses.scenarios[name]["all"] for name, title in SCENARIOS.items()})
-        for entrant, analyses in analysed
-    ]
-    short = {title: title for title in SCENARIOS.values()}
-    return scores_by_part(rows, parse=parse, score="ALL", part="scenario", short=short).about(over="conversations")
 
 
 def _embedders(analysed: Analysed) -> list[str]:

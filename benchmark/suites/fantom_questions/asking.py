@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from benchmark.controls.contract import Controllable, Spellings
 from benchmark.controls.renaming import single_names, spelled, texts_at
@@ -26,28 +25,25 @@ _HOW: Mapping[str, str] = {
 
 
 def put_of(sample: Sample) -> Put:
-    """Return the question as methods put it."""
+    """Return the question as methods put it, with what it is about, or with its options."""
     content = sample.content
-    how = _HOW[content["kind"]]
+    how, question = _HOW[content["kind"]], content["question"]
+    if content["topic"] == ANSWERABILITY:
+        question += f"\nThe question meant is: {content['fact_question']}"
+    elif content["topic"] == INFORMATION:
+        question += f"\nThe information meant is: {content['fact_question']} {content['fact_answer']}"
+    else:
+        options = [f"({letter}) {text}" for letter, text in zip("ab", content["options"], strict=False)]
+        question = "\n".join([question, *options])
     return Put(
         story=content["conversation"],
-        question=_asked(content),
+        question=question,
         how=f"{how}, and nothing else.",
         how_after=f"{how} there.",
         people=tuple(content["people"]),
         joined="\n",
         kind="utterance",
     )
-
-
-def _asked(content: Mapping[str, Any]) -> str:
-    """The question with what it is about, or with its options."""
-    if content["topic"] == ANSWERABILITY:
-        return f"{content['question']}\nThe question meant is: {content['fact_question']}"
-    if content["topic"] == INFORMATION:
-        return f"{content['question']}\nThe information meant is: {content['fact_question']} {content['fact_answer']}"
-    options = [f"({letter}) {text}" for letter, text in zip("ab", content["options"], strict=False)]
-    return "\n".join([content["question"], *options])
 
 
 def answer_in(method: Method, answer: str) -> str:

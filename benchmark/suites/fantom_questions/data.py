@@ -400,9 +400,14 @@ def check_counts(name: str, sets: Sets) -> None:
         "lists": kinds[LIST],
         "yes or no questions": kinds[YES_NO],
     }
+    check_numbers(name, counts, COUNTS)
+
+
+def check_numbers(name: str, counts: Mapping[str, int], released: Mapping[str, int], of: str = "") -> None:
+    """Check that a file has as many of each as the released one. Raises BadImport."""
     for what, count in counts.items():
-        if count != COUNTS[what]:
-            raise BadImport(f"{name}: the number of {what} is {count:,}; expected {COUNTS[what]:,}.")
+        if count != released[what]:
+            raise BadImport(f"{name}: the number of {what}{of} is {count:,}; expected {released[what]:,}.")
 
 
 LONGEST_CITED = 80

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -53,11 +52,6 @@ class Read(NamedTuple):
         return str(self.sample.content["topic"])
 
     @property
-    def set_key(self) -> tuple[str, int]:
-        """The set that it counts for."""
-        return self.sample.group, self.repetition
-
-    @property
     def right(self) -> bool | None:
         """True where it is right; None where that is not known."""
         return None if self.parse is None else bool(self.parse["right"])
@@ -71,10 +65,6 @@ class Read(NamedTuple):
     def gold(self) -> int:
         """Of a yes or no question 1 where yes is right, else 0."""
         return int(self.sample.gold["right"][0] == YES)
-
-    @property
-    def unit(self) -> Unit:
-        return every(self.sample.cluster, [self.right])
 
 
 def reads_of(entered: Entered, group: MetricGroup, parse: ParseName) -> list[Read]:
@@ -126,7 +116,7 @@ def whole_sets(reads: Iterable[Read], wholes: Wholes, counts: Counts) -> tuple[l
     sets: dict[tuple[str, int], list[Read]] = {}
     for read in reads:
         if counts(_part(read.sample)):
-            sets.setdefault(read.set_key, []).append(read)
+            sets.setdefault((read.sample.group, read.repetition), []).append(read)
     needed = {name: {part.key for part in parts if counts(part)} for name, parts in wholes.items()}
     whole = {key: answers for key, answers in sets.items() if {read.sample.key for read in answers} >= needed[key[0]]}
     return list(whole.values()), len({name for name, _ in sets} - {name for name, _ in whole})
@@ -225,7 +215,8 @@ def metrics_of(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, Bo
     for topic in TOPICS:
         rows = [read for read in reads if read.topic == topic]
         single = [(read.sample.cluster, read.gold, read.said) for read in _of(rows, YES_NO)]
-        metrics[f"{topic} all"] = all_right(rows, wholes, seed, partial(_on_topic, topic))
+        of_topic = {name: [part for part in parts if part.topic == topic] for name, parts in wholes.items()}
+        metrics[f"{topic} all"] = all_right(rows, of_topic, seed)
         metrics[f"{topic} list"] = _accuracy(_of(rows, LIST), seed)
         metrics[f"{topic} f1"] = weighted_f1(single, seed)
     sets, incomplete = whole_sets(reads, wholes, lambda part: True)
@@ -235,12 +226,8 @@ def metrics_of(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, Bo
     return metrics
 
 
-def _on_topic(topic: str, part: Part) -> bool:
-    return part.topic == topic
-
-
 def _accuracy(reads: Sequence[Read], seed: int) -> BoundedEstimate:
-    return estimate_of([read.unit for read in reads], seed)
+    return estimate_of([every(read.sample.cluster, [read.right]) for read in reads], seed)
 
 
 def f1_of(reads: Sequence[Read], seed: int) -> BoundedEstimate:

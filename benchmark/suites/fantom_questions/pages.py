@@ -139,9 +139,6 @@ def parse_text(kind: str, parse: SuiteData) -> str:
     return _ANSWERS[parse["said"]]
 
 
-Parse = SuiteData | None
-
-
 def answer_lines(view: ItemView, *steps: str) -> list[ReadLine]:
     """Return the one line of an answer given at one of `steps`; none of what is written at another. The official parse
     of a choice says no more than whether it is the right one, so that one with the same verdict is the same; of a
@@ -175,7 +172,7 @@ def _worded_options(sample: Sample) -> list[str]:
     return [f"({letter}) {text}" for letter, text in zip("ab", sample.content["options"], strict=False)]
 
 
-def _parse_text(sample: Sample, parse: Parse) -> str | None:
+def _parse_text(sample: Sample, parse: SuiteData | None) -> str | None:
     """Return what a parse takes an answer for, in words."""
     if not parse:
         return None

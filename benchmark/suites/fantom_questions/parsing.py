@@ -150,7 +150,8 @@ def names_in(answer: str, names: Sequence[str]) -> list[str] | None:
     """
     text = main_clause(answer)
     for flags in (re.RegexFlag(0), re.IGNORECASE):
-        given = [name for name in names if _given(text, name, flags)]
+        places = ((name, re.finditer(rf"\b{re.escape(name)}\b", text, flags)) for name in names)
+        given = [name for name, found in places if not all(_denied(text.lower(), place.start()) for place in found)]
         if given:
             return given
     ruled_out = [name for name in names if re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE)]
@@ -192,11 +193,6 @@ def repaired_yes_or_no(answer: str) -> int | None:
 def squad_f1(truth: str, answer: str) -> float:
     """Return the F1 of words in lower case without punctuation and articles, as SQuAD counts them."""
     return token_f1(_squad(truth), _squad(answer))
-
-
-def _given(answer: str, name: str, flags: re.RegexFlag) -> bool:
-    places = re.finditer(rf"\b{re.escape(name)}\b", answer, flags)
-    return any(not _denied(answer.lower(), place.start()) for place in places)
 
 
 def _denied(text: str, at: int) -> bool:
@@ -243,12 +239,6 @@ def parsed_answer(sample: Sample, answer: str, official: Parse, repaired: Parse 
 def says_nothing(answer: str) -> bool:
     """Return whether an answer in free words is empty, refuses, or does not know."""
     return not any(letter.isalnum() for letter in own_words(answer).text)
-
-
-def owns_ignorance(answer: str) -> bool:
-    """Return whether an answer says that the model does not know, without refusing."""
-    own = own_words(answer)
-    return own.unknowing and not own.refused
 
 
 def repaired_parse(sample: Sample, answer: str) -> Parse | None:

@@ -148,24 +148,22 @@ def _answers(entered: Entered, parse: Parse) -> list[Answer]:
 def _analyses(answers: Sequence[Answer], seed: int) -> Analyses:
     of_genre = {genre: [answer for answer in answers if answer.sample.category == genre] for genre in GENRES}
     of_genre = {genre: rows for genre, rows in of_genre.items() if rows}
+    kinds: dict[str, dict[str, BoundedEstimate]] = {}
+    for genre in filter(lambda genre: genre.startswith("Multi"), of_genre):
+        by_kind = {
+            kind: [answer for answer in of_genre[genre] if answer.sample.content["kind"] == kind]
+            for kind in (FULLNESS, ACCESSIBILITY)
+        }
+        kinds[genre] = {kind: macro_estimate(rows, seed) for kind, rows in by_kind.items()}
+        kinds[genre]["mean"] = macro_mean([*by_kind.values()], seed)  # as the paper has its baselines
     return Analyses(
         f1={genre: macro_estimate(rows, seed) for genre, rows in of_genre.items()},
-        kinds={genre: _by_kind(rows, seed) for genre, rows in of_genre.items() if genre.startswith("Multi")},
+        kinds=kinds,
         gap={genre: gap_of(rows, seed) for genre, rows in of_genre.items() if genre != "Attitude"},
         unreadable={genre: unreadable_share(rows, seed) for genre, rows in of_genre.items()},
         batches=_batches(answers),
         unfaithful=unfaithful_rates(answers, seed),
     )
-
-
-def _by_kind(answers: Sequence[Answer], seed: int) -> dict[str, BoundedEstimate]:
-    """Return the F1 of each kind, and under `mean` the mean of the two, as the paper has its baselines."""
-    kinds = {
-        kind: [answer for answer in answers if answer.sample.content["kind"] == kind]
-        for kind in (FULLNESS, ACCESSIBILITY)
-    }
-    estimates = {kind: macro_estimate(rows, seed) for kind, rows in kinds.items()}
-    return estimates | {"mean": macro_mean(list(kinds.values()), seed)}
 
 
 def gap_of(answers: Sequence[Answer], seed: int) -> Gap:
@@ -203,28 +201,23 @@ def _batches(answers: Sequence[Answer]) -> dict[str, dict[str, Any]]:
             name = "" if genre.endswith((FULLNESS, ACCESSIBILITY)) else genre_of(genre.removesuffix("_overall"), kind)
             if name not in GENRES or len(result.f1) != 5:
                 continue
+            rows = of_genre[genre]
+            each = [[answer for batch, answer in rows if batch == number] for number in {number for number, _ in rows}]
+            # the mean F1 with what was not read as wrong and as right
+            ends = [bounds for of_batch in each if (bounds := macro_bounds(of_batch))]
+            is_open = bool(ends) and any(answer.is_open for _, answer in rows)
             f1, deviation = mean_and_deviation(result.f1)
             figures = {
                 "f1": f1,
                 "deviation": deviation,
                 "accuracy": mean_and_deviation(result.accuracy)[0],
                 "corrupted": result.corrupted,
-                "bounds": _bounds(of_genre[genre]),
+                "bounds": [fmean(low for low, _ in ends), fmean(high for _, high in ends)] if is_open else None,
                 "narratives": list(sizes),
                 "overlapping": len(batched) > len(asked),
             }
             means.setdefault(name, figures)
     return means
-
-
-def _bounds(rows: Sequence[tuple[int, Answer]]) -> list[float] | None:
-    """Return the mean F1 over the samples of narratives with what was not read as wrong and as right; None where
-    everything was read."""
-    batches = [[answer for batch, answer in rows if batch == number] for number in {number for number, _ in rows}]
-    ends = [bounds for answers in batches if (bounds := macro_bounds(answers))]
-    if not ends or not any(answer.is_open for _, answer in rows):
-        return None
-    return [fmean(low for low, _ in ends), fmean(high for _, high in ends)]
 
 
 def narratives_asked(answers: Sequence[Answer], part: str) -> tuple[int, int]:

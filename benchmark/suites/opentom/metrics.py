@@ -267,10 +267,6 @@ class Unfaithful:
     of_valid: BoundedEstimate
 
 
-Key = tuple[str, str, tuple[str, ...]]
-"""Narrative, order, and whose view of whom."""
-
-
 def unfaithful_rates(answers: Sequence[Answer], seed: int) -> dict[str, Unfaithful]:
     """Return the rates by order ("first", "second"), with intervals over narratives; bounds take what is not read or
     missing as faithful and as unfaithful. Of a question asked several times the first answer counts; the
@@ -295,8 +291,9 @@ def unfaithful_rates(answers: Sequence[Answer], seed: int) -> dict[str, Unfaithf
     return rates
 
 
-def _by_key(answers: Iterable[Answer], kind: str) -> Mapping[Key, Answer]:
-    by_key: dict[Key, Answer] = {}
+def _by_key(answers: Iterable[Answer], kind: str) -> Mapping[tuple[str, str, tuple[str, ...]], Answer]:
+    """Return the first answer by narrative, order, and whose view of whom."""
+    by_key: dict[tuple[str, str, tuple[str, ...]], Answer] = {}
     for answer in answers:
         content, people = answer.sample.content, tuple(answer.sample.content["people"])
         if content["kind"] == kind and people:

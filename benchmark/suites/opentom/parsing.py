@@ -4,12 +4,11 @@ The released code looks for words as parts of others: "He knows" says No, "eyes"
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 from benchmark.methods.answering import COT
 from benchmark.suites.closed_sets import main_clause, outside, outside_place, place_in, without_denied, words
-from benchmark.suites.refusals import OwnWords, own_words
+from benchmark.suites.refusals import own_words
 from core.messages import gettext_noop
 
 COARSE, FINE, FULLNESS, ACCESSIBILITY, ATTITUDE = "coarse", "fine", "fullness", "accessibility", "attitude"
@@ -114,25 +113,23 @@ _TRASH_CAN = re.compile(r"\b(?:trash|garbage|rubbish|waste)\s+(?:can|bin|basket|
 _CONCLUSION = re.compile(r"\b(?:therefore|thus|hence)\b[\s,:]*", re.IGNORECASE)
 
 
-class Read(NamedTuple):
-    """What an answer was read as: its label, OUTSIDE of one that is none of those that there are, which is then
-    `outside`. The label is None where there is a reason `why`."""
-
-    label: int | None
-    outside: str = ""
-    why: str = ""
-
-
-def read_answer(kind: str, answer: str, places: Places) -> Read:
-    """Return what an answer to a question of a kind is read as."""
+def read_answer(kind: str, answer: str, places: Places) -> tuple[int | None, str, str]:
+    """Return what an answer to a question of a kind is read as: its label, OUTSIDE of one that is none of those that
+    there are, with what it says then; the label is None where there is a reason, the last of the three."""
     own = own_words(answer)
     labels = _place(own.text, places) if kind == FINE else _phrase(own.text, kind)
     if len(labels) == 1:
-        return Read(labels.pop())
+        return labels.pop(), "", ""
     if labels:
-        return Read(None, why=own.why(SEVERAL))
-    other = outside_place(own, places) if kind == FINE else _other_answer(kind, own)
-    return Read(OUTSIDE, other) if other else Read(None, why=own.why(NOTHING_READ))
+        return None, "", own.why(SEVERAL)
+    if kind == FINE:
+        other = outside_place(own, places)
+    else:
+        phrases = [phrase for each in _PHRASES[kind].values() for phrase in each]
+        other = outside(own, phrases)
+        if any(re.search(rf"\b{re.escape(phrase)}\b", other.lower()) for phrase in phrases):
+            other = ""  # it denies one
+    return (OUTSIDE, other, "") if other else (None, "", own.why(NOTHING_READ))
 
 
 def after_thinking(answer: str) -> str:
@@ -143,44 +140,35 @@ def after_thinking(answer: str) -> str:
     return conclusion if re.search(r"\w", conclusion) else last
 
 
-def label_of(kind: str, answer: str, places: Places) -> int | None:
-    """Return the label of an answer, as `Read` has it."""
-    return read_answer(kind, answer, places).label
-
-
-def _other_answer(kind: str, own: OwnWords) -> str:
-    phrases = [phrase for each in _PHRASES[kind].values() for phrase in each]
-    other = outside(own, phrases)
-    denied = any(re.search(rf"\b{re.escape(phrase)}\b", other.lower()) for phrase in phrases)
-    return "" if denied else other
-
-
 def _phrase(answer: str, kind: str) -> set[int]:
     """The labels that an answer has in words and does not deny; before its reasons, if there."""
-    clauses = (main_clause(answer), answer)
-    by_clause = [_phrases_in(" ".join(text.lower().split()), _PHRASES[kind]) for text in clauses]
-    return by_clause[0] or by_clause[1]
-
-
-def _phrases_in(text: str, phrases_by_label: Mapping[int, Iterable[str]]) -> set[int]:
-    return {
-        label
-        for label, phrases in phrases_by_label.items()
-        for phrase in phrases
-        for match in re.finditer(rf"\b{re.escape(phrase)}\b{_NO_ANSWER if phrase == 'no' else ''}", text)
-        if not _DENIED.search(text[max(0, match.start() - 60) : match.start()])
-    }
+    labels: set[int] = set()
+    for clause in (main_clause(answer), answer):
+        text = " ".join(clause.lower().split())
+        labels = labels or {
+            label
+            for label, phrases in _PHRASES[kind].items()
+            for phrase in phrases
+            for match in re.finditer(rf"\b{re.escape(phrase)}\b{_NO_ANSWER if phrase == 'no' else ''}", text)
+            if not _DENIED.search(text[max(0, match.start() - 60) : match.start()])
+        }
+    return labels
 
 
 def _place(answer: str, places: Places) -> set[int]:
-    """The places that an answer names as a whole, before its reasons, if there; else those that have the words of the
-    place that it gives."""
+    """The places that an answer names as a whole, before its reasons, if there; else those of which the words of the
+    place that it gives are a part, or which are a part of them; else those with the same last word, which says what
+    kind of thing it is."""
     names = [_plain(place) for place in places]
     answer = without_denied(answer, {*places, *names})
     for text in (main_clause(answer), answer):
         if named := _named(_plain(text), names):
             return named
-    return _by_words(_content(place_in(answer, places)), [_content(place) for place in places])
+    given, words_of = _content(place_in(answer, places)), [_content(place) for place in places]
+    if not given:
+        return set()
+    parts = {at + 1 for at, place in enumerate(words_of) if {*place} <= {*given} or {*given} <= {*place}}
+    return parts or {at + 1 for at, place in enumerate(words_of) if place[-1] == given[-1]}
 
 
 def _named(text: str, names: Sequence[str]) -> set[int]:
@@ -192,15 +180,6 @@ def _named(text: str, names: Sequence[str]) -> set[int]:
             named.add(at + 1)
             text = re.sub(pattern, " ", text)
     return named
-
-
-def _by_words(given: Sequence[str], places: Sequence[Sequence[str]]) -> set[int]:
-    """The places of which the words are a part, or which are a part of them; else those with the same last word, which
-    says what kind of thing it is."""
-    if not given:
-        return set()
-    parts = {at + 1 for at, place in enumerate(places) if {*place} <= {*given} or {*given} <= {*place}}
-    return parts or {at + 1 for at, place in enumerate(places) if place[-1] == given[-1]}
 
 
 def _content(place: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Answers made elsewhere, scored as the released code scores them and in the repaired parse."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
@@ -23,8 +23,8 @@ from benchmark.suites.opentom.parsing import (
     FULLNESS,
     after_reasoning,
     after_thinking,
-    label_of,
     predicted_label,
+    read_answer,
 )
 from benchmark.suites.opentom.steps import places_of, right_label
 from core.incoming.thoughts import without_thoughts
@@ -57,7 +57,7 @@ def score_answers(data: Path, answers: Path, *, part: str = COARSE, cot: bool = 
             predicted = predicted_label(kind, after_reasoning(text) if cot else text, places)
             official[name] = Answer(sample, sample.gold["label"], predicted)
             bare = without_thoughts(texts[name])
-            label = label_of(kind, after_thinking(bare) if cot else bare.strip(), places)
+            label = read_answer(kind, after_thinking(bare) if cot else bare.strip(), places)[0]
             repaired[name] = Answer(sample, right_label(sample), label)
     return ParsedScores(_official(official), _repaired(repaired))
 
@@ -83,26 +83,25 @@ def _official(answers: Mapping[str, Answer]) -> Json:
 
 
 def _repaired(answers: Mapping[str, Answer]) -> Json:
-    of_genre = {genre: [answer for answer in answers.values() if answer.sample.category == genre] for genre in GENRES}
-    labels = {name: answer.label for name, answer in answers.items()}
-    return answer_scores(labels, {genre: _of_genre(rows) for genre, rows in of_genre.items() if rows})
-
-
-def _of_genre(answers: Sequence[Answer]) -> Json:
-    """Return accuracy and macro F1 of the answers of a genre that were read, with intervals over narratives, and the
-    mean F1 of kinds if it has both."""
-    read = [answer for answer in answers if answer.counts]
-    units = [Unit(answer.sample.cluster, float(answer.gold == answer.label)) for answer in read]
-    kinds = [
-        [answer for answer in answers if answer.sample.content["kind"] == kind] for kind in (FULLNESS, ACCESSIBILITY)
-    ]
-    return {
-        "accuracy": _ends(unit_estimate(units, SEED, "narratives") if units else BoundedEstimate(None, 0)),
-        "f1": _ends(macro_estimate(answers, SEED)),
-        "answers": len(answers),
-        "unreadable": len(answers) - len(read),
-        **({"f1_mean_of_kinds": _ends(macro_mean(kinds, SEED))} if all(kinds) else {}),
-    }
+    """Return the labels, and by genre accuracy and macro F1 of the answers that were read, with intervals over
+    narratives, and the mean F1 of kinds if it has both."""
+    by_genre: dict[str, Json] = {}
+    for genre in GENRES:
+        rows = [answer for answer in answers.values() if answer.sample.category == genre]
+        if not rows:
+            continue
+        units = [Unit(answer.sample.cluster, float(answer.gold == answer.label)) for answer in rows if answer.counts]
+        kinds = [
+            [answer for answer in rows if answer.sample.content["kind"] == kind] for kind in (FULLNESS, ACCESSIBILITY)
+        ]
+        by_genre[genre] = {
+            "accuracy": _ends(unit_estimate(units, SEED, "narratives") if units else BoundedEstimate(None, 0)),
+            "f1": _ends(macro_estimate(rows, SEED)),
+            "answers": len(rows),
+            "unreadable": len(rows) - len(units),
+            **({"f1_mean_of_kinds": _ends(macro_mean(kinds, SEED))} if all(kinds) else {}),
+        }
+    return answer_scores({name: answer.label for name, answer in answers.items()}, by_genre)
 
 
 def _ends(estimate: BoundedEstimate) -> Json:

@@ -8,8 +8,7 @@ from functools import partial
 from benchmark.methods.answering import COT, FIRST, in_session
 from benchmark.methods.contract import PEOPLE, Put
 from benchmark.methods.perceptom import PERCEIVE, all_perceived
-from benchmark.methods.program import method_named, parsed_by, program_of, request_by, steps_with, wording_digest
-from benchmark.methods.registry import methods_for
+from benchmark.methods.program import method_named, methods_for, parsed_by, program_of, request_by, steps_with
 from benchmark.suites.opentom.data import genre_of
 from benchmark.suites.opentom.parsing import (
     ACCESSIBILITY,
@@ -23,7 +22,6 @@ from benchmark.suites.opentom.parsing import (
     Places,
     after_reasoning,
     after_thinking,
-    label_of,
     predicted_label,
     read_answer,
 )
@@ -50,12 +48,6 @@ _HOW = {
     ACCESSIBILITY: "Answer with “more accessible”, “equally accessible” or “less accessible”",
     ATTITUDE: "Answer with “positive”, “neutral” or “negative”",
 }
-
-
-def wording() -> dict[str, str]:
-    """Return the digest of the wording of each step."""
-    alone = wording_digest(ALONE)
-    return {step.key: wording_digest((JOINT,)) if step.key == FIRST else alone for step in STEPS}
 
 
 def first_of(sample: Sample) -> Sample | None:
@@ -143,14 +135,14 @@ def parse(question: Question, answer: str) -> Parsed:
     sample, method = question.sample, method_named(METHODS, question.settings)
     kind, places, gold = sample.content["kind"], places_of(sample), sample.gold["label"]
     official = predicted_label(kind, after_reasoning(answer.strip()) if method is COT else answer.strip(), places)
-    read = read_answer(kind, after_thinking(answer) if method is COT else method.read(answer), places)
+    label, outside, why = read_answer(kind, after_thinking(answer) if method is COT else method.read(answer), places)
     parsed = Parsed(
         official={"label": official},
-        repaired={"label": read.label} | ({"outside": read.outside} if read.outside else {}),
+        repaired={"label": label} | ({"outside": outside} if outside else {}),
         score=float(official == gold) if official != UNREADABLE and gold is not None else None,
-        repaired_score=None if read.label is None else float(read.label == right_label(sample)),
-        unreadable=read.why,
-        stray=read.label == OUTSIDE,
+        repaired_score=None if label is None else float(label == right_label(sample)),
+        unreadable=why,
+        stray=label == OUTSIDE,
     )
     return parsed_by(method, partial(put_of, sample), question.answers, parsed)
 
@@ -158,7 +150,9 @@ def parse(question: Question, answer: str) -> Parsed:
 def right_label(sample: Sample) -> int | None:
     """Return the number of the right answer; of a place that the data misspell the one that it is more like."""
     label: int | None = sample.gold["label"]
-    return label_of(sample.content["kind"], sample.gold["answer"], places_of(sample)) if label is None else label
+    if label is None:
+        return read_answer(sample.content["kind"], sample.gold["answer"], places_of(sample))[0]
+    return label
 
 
 def expected(question: Question) -> str:

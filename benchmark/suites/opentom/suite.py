@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from benchmark.controls.contract import Controllable
-from benchmark.methods.answering import COT
+from benchmark.methods.answering import COT, FIRST
 from benchmark.methods.perceptom import NOTHING_PERCEIVED, PERCEPTOM
-from benchmark.methods.program import method_setting
+from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.answers import AnswerIds
 from benchmark.suites.contract import Asking, Copied, ItemPages, Released, Results, Suite, Texts
 from benchmark.suites.items import ReadLine
@@ -14,7 +14,9 @@ from benchmark.suites.opentom.measure import GROUP, measure
 from benchmark.suites.opentom.parsing import COARSE, FINE, NEITHER, OUTSIDE, UNREADABLE
 from benchmark.suites.opentom.scoring import score_answers
 from benchmark.suites.opentom.steps import (
+    ALONE,
     ANSWER,
+    JOINT,
     METHODS,
     PROGRAM,
     STEPS,
@@ -24,7 +26,6 @@ from benchmark.suites.opentom.steps import (
     parse,
     request,
     right_label,
-    wording,
 )
 from benchmark.suites.opentom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.questions import PARSES, ItemContext, ItemView
@@ -33,7 +34,6 @@ from benchmark.suites.reports import Reported, Sections, asked_by
 from benchmark.suites.settings import Option, Setting
 from core.messages import Sentence, gettext_noop
 from workers.providers.baseline.baseline import Baseline, generator, seeded
-from workers.providers.contract import Body
 
 PROMPT_SET = "opentom-1"
 NARRATIVES = Setting(
@@ -121,10 +121,6 @@ def _methods(reported: Reported) -> Sections:
     ]
 
 
-def _random(body: Body) -> str:
-    return str(generator(body, body["task"]["key"]).choice(body["task"]["choices"]))
-
-
 _TASK = {"key": "x", "choices": ["Yes", "No"], "majority": "No"}
 SETTING = method_setting(METHODS)
 CONTROLS = Controllable(
@@ -143,10 +139,16 @@ SUITE = Suite(
     asking=Asking(
         program=PROGRAM,
         max_tokens=1024,
-        prompts=wording(),
+        prompts={step.key: wording_digest((JOINT,) if step.key == FIRST else ALONE) for step in STEPS},
         prompts_version=PROMPT_SET,
         baselines=(
-            Baseline(name="random", task=TELL, answer=_random, sample=_TASK, settings=seeded),
+            Baseline(
+                name="random",
+                task=TELL,
+                answer=lambda body: str(generator(body, body["task"]["key"]).choice(body["task"]["choices"])),
+                sample=_TASK,
+                settings=seeded,
+            ),
             Baseline(name="majority", task=TELL, answer=lambda body: str(body["task"]["majority"]), sample=_TASK),
         ),
     ),

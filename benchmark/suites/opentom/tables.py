@@ -80,41 +80,6 @@ _KINDS = {
 ORDERS = {name: Sentence("{order} order", order=name.capitalize()) for name in ("first", "second")}
 
 
-def _published() -> tuple[Published, ...]:
-    """Return the figures of the paper's tables 2, 4, A7, A8 and A9."""
-    by_kind = [
-        Published(
-            f"{name}.{GENRES[genre]}",
-            labelled(genre, name),
-            gettext_noop("Multi-hop by kind (table A7)"),
-            {"kinds": f"{genre} {name}"},
-        )
-        for genre in GENRES
-        if genre.startswith("Multi-hop")
-        for name in ("fullness", "accessibility")
-    ]
-    unfaithful = [
-        Published(
-            f"unfaithful.{order}",
-            title,
-            gettext_noop("Unfaithful rate, of all pairs (table A9)"),
-            {"unfaithful": f"{order} of_all"},
-        )
-        for order, title in ORDERS.items()
-    ]
-    return (
-        *_by_genre("f1", gettext_noop("Macro F1 (table 2)"), {"batches": "{genre} f1", "genres": "{genre}"}),
-        *by_kind,
-        *_by_genre("gap", gettext_noop("Mover’s view less observer’s (table 4)"), {"gap": "{genre}"}),
-        *_by_genre(
-            "unreadable",
-            gettext_noop("Unreadable answers, the paper’s corruption rate (table A8)"),
-            {"batches": "{genre} corrupted", "unreadable": "{genre}"},
-        ),
-        *unfaithful,
-    )
-
-
 def _by_genre(key: str, heading: str, places: Mapping[str, str]) -> list[Published]:
     return [
         Published(
@@ -129,7 +94,35 @@ def _by_genre(key: str, heading: str, places: Mapping[str, str]) -> list[Publish
     ]
 
 
-PUBLISHED = _published()
+PUBLISHED = (
+    *_by_genre("f1", gettext_noop("Macro F1 (table 2)"), {"batches": "{genre} f1", "genres": "{genre}"}),
+    *(
+        Published(
+            f"{name}.{GENRES[genre]}",
+            labelled(genre, name),
+            gettext_noop("Multi-hop by kind (table A7)"),
+            {"kinds": f"{genre} {name}"},
+        )
+        for genre in GENRES
+        if genre.startswith("Multi-hop")
+        for name in ("fullness", "accessibility")
+    ),
+    *_by_genre("gap", gettext_noop("Mover’s view less observer’s (table 4)"), {"gap": "{genre}"}),
+    *_by_genre(
+        "unreadable",
+        gettext_noop("Unreadable answers, the paper’s corruption rate (table A8)"),
+        {"batches": "{genre} corrupted", "unreadable": "{genre}"},
+    ),
+    *(
+        Published(
+            f"unfaithful.{order}",
+            title,
+            gettext_noop("Unfaithful rate, of all pairs (table A9)"),
+            {"unfaithful": f"{order} of_all"},
+        )
+        for order, title in ORDERS.items()
+    ),
+)
 
 
 def tables(results: ParseResults) -> dict[str, ShownTable]:
@@ -150,14 +143,14 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     analysed = analysed_of(results, GROUP.key, Analyses)
     if not analysed:
         return {}
-    plot, parts = partial(_plot, analysed, results.parse), {("genres", genre): genre for genre in GENRES}
+
+    def plot() -> Plot:
+        rows, score = [ModelRow(entrant.model, analyses.f1) for entrant, analyses in analysed], gettext_noop("Macro F1")
+        drawn = scores_by_part(rows, parse=results.parse, score=score, part="genre", short=dict(GENRES))
+        return drawn.about(over="narratives")
+
+    parts = {("genres", genre): genre for genre in GENRES}
     return {"genres": ShownPicture(gettext_noop("Macro F1 by genre"), plot, (GROUP.key,), parts=parts)}
-
-
-def _plot(analysed: Analysed, parse: str) -> Plot:
-    rows = [ModelRow(entrant.model, analyses.f1) for entrant, analyses in analysed]
-    drawn = scores_by_part(rows, parse=parse, score=gettext_noop("Macro F1"), part="genre", short=dict(GENRES))
-    return drawn.about(over="narratives")
 
 
 def _there(analysed: Analysed, name: str) -> list[str]:

@@ -12,8 +12,7 @@ from benchmark.methods.answering import prompt
 from benchmark.methods.contract import PEOPLE, PERCEIVERS, Method, Put
 from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEPTOM, asked_perceptions
 from benchmark.methods.perceptom import PERCEIVE as PERCEIVED
-from benchmark.methods.program import digest_of, program_of, request_by, steps_with
-from benchmark.methods.registry import methods_for
+from benchmark.methods.program import digest_of, methods_for, program_of, request_by, steps_with
 from benchmark.suites.groups import LEFT_OUT, MetricGroup
 from benchmark.suites.measuring import statement_digest
 from benchmark.suites.perceiving.perceptions import ACCURACY, RECALL, SHARES, WHOLE
@@ -25,8 +24,6 @@ from workers.providers.contract import Body, Request, Task
 
 PERCEIVE = "tell perceivers"
 """The kind of task: {"sentences", "names", "usual" (whether a person perceives more than half of the sentences)}."""
-Annotated = Iterable[Sequence[Sequence[str]]]
-"""The perceivers of each sentence, by story."""
 
 
 def array_of(sentences: Sequence[str], perceivers: Sequence[Sequence[str]]) -> str:
@@ -35,8 +32,9 @@ def array_of(sentences: Sequence[str], perceivers: Sequence[Sequence[str]]) -> s
     return json.dumps([{sentence: [name for name in names if name]} for sentence, names in scenes], ensure_ascii=False)
 
 
-def mostly_perceived(stories: Annotated) -> bool:
-    """Return whether a person of a story perceives more than half of its sentences."""
+def mostly_perceived(stories: Iterable[Sequence[Sequence[str]]]) -> bool:
+    """Return whether a person of a story perceives more than half of its sentences; a story has the perceivers of
+    each."""
     perceived = pairs = 0
     for story in stories:
         perceivers = [{*names} - {""} for names in story]

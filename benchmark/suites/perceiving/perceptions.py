@@ -2,7 +2,7 @@
 are read."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
@@ -38,14 +38,8 @@ def same_names(names: Sequence[str], gold: Sequence[str]) -> bool:
 Names = Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class PerceivedLine:
-    """A line with its perceivers, what was `read` of it in words, None where nothing was, and whether that is right."""
-
-    text: str
-    perceivers: Names
-    read: str | None
-    right: bool
+PerceivedLine = tuple[str, Names, str | None, bool]
+"""A line with its perceivers, what was read of it in words, None where nothing was, and whether that is right."""
 
 
 def read_lines(
@@ -63,7 +57,7 @@ def read_lines(
     for at, (text, gold) in enumerate(zip(texts, perceivers, strict=True)):
         names = read.get(at)
         words = None if names is None else ", ".join(names) or "nobody"
-        yield PerceivedLine(text, gold, words, names is not None and right(names, text, gold))
+        yield text, gold, words, names is not None and right(names, text, gold)
 
 
 def perceiver_lines(
@@ -74,13 +68,13 @@ def perceiver_lines(
     read = bool(view.answer) and not view.unreadable
     return [
         ReadLine(
-            about=line.text,
-            gold=", ".join(filter(None, line.perceivers)) or "nobody",
-            repaired=line.read or ("left out" if read else None),
-            right=line.right if read else None,
+            about=text,
+            gold=", ".join(filter(None, perceivers)) or "nobody",
+            repaired=words or ("left out" if read else None),
+            right=right if read else None,
         )
-        for line in lines
-        if counts(line.text)
+        for text, perceivers, words, right in lines
+        if counts(text)
     ]
 
 

@@ -176,26 +176,25 @@ def pictures(entrants: Entrants, tasks: Tasks, parse: str, over: str, group: str
     """Return the picture of tasks by scenario, with intervals `over` what is resampled, in the plural."""
     if not entrants:
         return {}
-    title, plot = gettext_noop("Three tasks by scenario"), partial(_plot, entrants, tasks, parse, over)
+
+    def plot() -> Plot:
+        rows = [
+            ModelRow(
+                entrant.model,
+                {
+                    f"{name}, {scenario}": metrics[task][scenario]
+                    for scenario in SCENARIOS
+                    for task, name in _titled(tasks, parse).items()
+                    if scenario in metrics.get(task, {})
+                },
+            )
+            for entrant, metrics in entrants
+        ]
+        score, part = gettext_noop("Share"), gettext_noop("task and scenario")
+        return scores_by_part(rows, parse=parse, score=score, part=part, short=_SHORT).about(over=over)
+
+    title = gettext_noop("Three tasks by scenario")
     return {"scenarios": ShownPicture(title, plot, (group,), parts=parts_of(tasks, parse))}
-
-
-def _plot(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> Plot:
-    names = _titled(tasks, parse)
-    rows = [
-        ModelRow(
-            entrant.model,
-            {
-                f"{name}, {scenario}": metrics[task][scenario]
-                for scenario in SCENARIOS
-                for task, name in names.items()
-                if scenario in metrics.get(task, {})
-            },
-        )
-        for entrant, metrics in entrants
-    ]
-    score, part = gettext_noop("Share"), gettext_noop("task and scenario")
-    return scores_by_part(rows, parse=parse, score=score, part=part, short=_SHORT).about(over=over)
 
 
 def parts_of(tasks: Tasks, parse: str) -> dict[tuple[str, str], str]:

@@ -3,7 +3,7 @@ read as literals and never evaluated."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from benchmark.suites.copies import (
@@ -26,6 +26,7 @@ from benchmark.suites.fantom_questions.data import (
     Sets,
     about,
     check_counts,
+    check_numbers,
     file_of,
     oddities,
     of_the_short,
@@ -43,24 +44,16 @@ DIGEST = "69ceaa7c1abc894ad8ef7a811d772f399393bf725e8dab7a4197465f74337691"
 """The SHA-256 of the released file, as 64 hexadecimal digits, line ends as they were released."""
 
 
-@dataclass(frozen=True, slots=True)
-class Utterance:
-    """An utterance as it stands, its speaker first, and who hears it."""
-
-    text: str
-    perceivers: tuple[str, ...]
-
-
-Parts = Mapping[str, tuple[Utterance, ...]]
-"""The utterances of each part of a conversation, such as 3-0, in their order."""
+Parts = Mapping[str, Sequence[tuple[str, tuple[str, ...]]]]
+"""The utterances of each part of a conversation, such as 3-0, in their order, as they stand, the speaker first, each
+with those who hear it."""
 
 
 def read_annotation(folder: Path) -> Parts:
     """Return the parts of the annotation in a folder, and check that it is the released one. Raises BadImport."""
-    parts: dict[str, tuple[Utterance, ...]] = {}
+    parts: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for _, row in rows_of_csv(released_bytes(folder / FILE, "it beside the file of FANToM", DIGEST)):
-        utterance = Utterance(row["utterance"], tuple(ast.literal_eval(row["perceivers"])))
-        parts[row["part_id"]] = (*parts.get(row["part_id"], ()), utterance)
+        parts.setdefault(row["part_id"], []).append((row["utterance"], tuple(ast.literal_eval(row["perceivers"]))))
     return parts
 
 
@@ -109,7 +102,14 @@ def load(folder: Path) -> Imported:
     check_counts(copy.name, question_sets(copy.sets))
     parts = read_annotation(folder)
     sets = annotated_sets(copy)
-    _check_sets(copy.name, sets, parts)
+    counts = {
+        "sets": len(sets),
+        "sets with a false belief": sum(_has(questions, INACCESSIBLE, CHOICE) for questions in sets.values()),
+        "sets with a true belief": sum(_has(questions, ACCESSIBLE, CHOICE) for questions in sets.values()),
+    }
+    check_numbers(copy.name, counts, COUNTS, " about annotated conversations")
+    if lacking := [set_id for set_id in sets if part_of(set_id) not in parts]:
+        raise BadImport(f"{copy.name}: set {lacking[0]} is about a conversation that the annotation lacks.")
     problems = [*without_licence(copy.name, licence), *_differing(copy, sets, parts), *oddities(copy, sets)]
     samples = list(samples_of(copy, parts))
     return Imported(
@@ -134,9 +134,9 @@ def samples_of(copy: Fantom, parts: Parts) -> Iterator[Sample]:
     for set_id, questions in annotated_sets(copy).items():
         asked = of_the_short([sample for sample in questions if sample.content["kind"] in ASKED])
         utterances = parts.get(part_of(set_id), ())
-        text = "\n".join(utterance.text for utterance in utterances) or copy.sets[set_id].short_context.strip()
+        text = "\n".join(utterance for utterance, _ in utterances) or copy.sets[set_id].short_context.strip()
         scenarios = [scenario for scenario in (ACCESSIBLE, INACCESSIBLE) if _has(asked, scenario)]
-        perceivers = [list(utterance.perceivers) for utterance in utterances]
+        perceivers = [list(names) for _, names in utterances]
         for sample in about(asked, text):
             belief = SCENARIO_NAMES[sample.content["scenario"]]
             content = {**sample.content, "scenarios": scenarios, "belief": belief}
@@ -155,22 +155,6 @@ def utterances_of(sample: Sample) -> list[str]:
     return str(sample.content["conversation"]).split("\n")
 
 
-def _check_sets(name: str, sets: Sets, parts: Parts) -> None:
-    counts = {
-        "sets": len(sets),
-        "sets with a false belief": sum(_has(questions, INACCESSIBLE, CHOICE) for questions in sets.values()),
-        "sets with a true belief": sum(_has(questions, ACCESSIBLE, CHOICE) for questions in sets.values()),
-    }
-    for what, count in counts.items():
-        if count != COUNTS[what]:
-            raise BadImport(
-                f"{name}: the number of {what} about annotated conversations is {count:,}; expected {COUNTS[what]:,}."
-            )
-    for set_id in sets:
-        if part_of(set_id) not in parts:
-            raise BadImport(f"{name}: set {set_id} is about a conversation that the annotation lacks.")
-
-
 def _differing(copy: Fantom, sets: Sets, parts: Parts) -> Iterator[Json]:
     """Yield the conversations that the two files have in other words: the annotated ones are asked about."""
     reported: set[str] = set()
@@ -179,7 +163,7 @@ def _differing(copy: Fantom, sets: Sets, parts: Parts) -> Iterator[Json]:
         for wrong, right in _TYPOS.items():
             text = text.replace(wrong, right)
         lines = [line.strip() for line in text.strip().split("\n") if line.strip()]
-        if part not in reported and lines != [utterance.text.strip() for utterance in parts[part]]:
+        if part not in reported and lines != [utterance.strip() for utterance, _ in parts[part]]:
             reported.add(part)
             message = f"Set {set_id}: its conversation is not word by word the annotated one, which is asked about."
             yield {"file": copy.name, "line": 0, "message": message}

@@ -65,19 +65,6 @@ def questions_of(reads: Sequence[Read], wholes: Wholes, parse: str, seed: int) -
     )
 
 
-def perceptions_of(reads: Sequence[Read], share: str, seed: int) -> dict[str, BoundedEstimate]:
-    """Return {scenario: estimate} of a share of perceptions over sets; a set with beliefs of both scenarios is in both.
-    `reads` has one of each set."""
-    return {
-        name: estimate_of([_unit(read, share) for read in reads if scenario in read.sample.content["scenarios"]], seed)
-        for scenario, name in SCENARIO_NAMES.items()
-    }
-
-
-def _unit(read: Read, share: str) -> Unit:
-    return Unit(read.sample.cluster, None if read.parse is None else read.parse.get(share))
-
-
 ALL = "all"
 _BY_METHOD = tuple(step.key for step in STEPS if step.key not in (PERCEPTIONS, BELIEF))
 _RESAMPLED = gettext_noop("A conversation’s questions are resampled together.")
@@ -201,10 +188,22 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
         group.key: measured_sets(entered, group, _rights)
         for group in (FALSE_BELIEF, TRUE_BELIEF, GIVEN_FALSE, GIVEN_TRUE)
     }
-    measured[PERCEIVING.key] = measured_samples(entered, PERCEIVING, _Perceiving(entered))
+    firsts: dict[str, str] = {}  # the first sample of each set whose perceptions were asked
+    for sample in entered.samples:
+        if any(outcome.step == PERCEPTIONS for outcome in entered.outcomes.get(sample.key, ())):
+            firsts.setdefault(sample.group, sample.key)
+    shares = scored_shares(perceived.SHARES)
+
+    def of_first(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+        """Return the figures of perceptions, which a set has under that sample alone."""
+        if firsts[sample.group] != sample.key:
+            return undefined(sample, perceived.SHARES)
+        return shares(sample, outcomes)
+
+    measured[PERCEIVING.key] = measured_samples(entered, PERCEIVING, of_first)
     measured[QUESTIONS.key] = with_findings(
         measured_samples(entered, QUESTIONS, scored_by(is_read_right)),
-        lambda parse: _analyses(entered, parse, _withheld(measured) if parse == "official" else {}),
+        lambda parse: _analyses(entered, parse, {*firsts.values()}, _withheld(measured) if parse == "official" else {}),
     )
     return {group.key: measured[group.key] for group in GROUPS}
 
@@ -224,29 +223,6 @@ def _withheld(measured: Mapping[str, Measured | None]) -> dict[str, str]:
 _rights = scored_by(is_read_right, ALL)
 
 
-class _Perceiving:
-    """The scoring of perceptions: a set has them under its first sample that was asked, its other samples have no
-    figure."""
-
-    def __init__(self, entered: Entered) -> None:
-        self.firsts = _firsts(entered)
-        self.scored = scored_shares(perceived.SHARES)
-
-    def __call__(self, sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
-        if self.firsts[sample.group] != sample.key:
-            return undefined(sample, perceived.SHARES)
-        return self.scored(sample, outcomes)
-
-
-def _firsts(entered: Entered) -> dict[str, str]:
-    """Return the first sample of each set, by its name, whose perceptions were asked."""
-    firsts: dict[str, str] = {}
-    for sample in entered.samples:
-        if any(outcome.step == PERCEPTIONS for outcome in entered.outcomes.get(sample.key, ())):
-            firsts.setdefault(sample.group, sample.key)
-    return firsts
-
-
 @dataclass(frozen=True, slots=True)
 class Analyses(Questions):
     """The figures of questions, and by task and scenario the estimates of the paper's first table, without tasks that
@@ -257,17 +233,24 @@ class Analyses(Questions):
     withheld: Mapping[str, str]
 
 
-def _analyses(entered: Entered, parse: Parse, withheld: dict[str, str]) -> Analyses:
+def _analyses(entered: Entered, parse: Parse, firsts: set[str], withheld: dict[str, str]) -> Analyses:
     seed = entered.settings.seed
     reads = reads_of(entered, QUESTIONS, parse)
     wholes = entered.resources.derived(WHOLES, wholes_of)
     tasks = {ANSWER: _sets(reads, wholes, seed)}
     if given := reads_of(entered, GIVEN_FALSE, parse):
         tasks[BELIEF] = _sets(given, wholes, seed)
-    firsts = set(_firsts(entered).values())
     if firsts:
-        perceptions = [read for read in reads_of(entered, PERCEIVING, parse) if read.sample.key in firsts]
-        tasks[PERCEPTIONS] = perceptions_of(perceptions, perceived_by(parse), seed)
+        share = perceived_by(parse)
+        perceptions = [
+            (read.sample.content["scenarios"], Unit(read.sample.cluster, (read.parse or {}).get(share)))
+            for read in reads_of(entered, PERCEIVING, parse)
+            if read.sample.key in firsts
+        ]  # a set with beliefs of both scenarios is in both
+        tasks[PERCEPTIONS] = {
+            name: estimate_of([unit for scenarios, unit in perceptions if scenario in scenarios], seed)
+            for scenario, name in SCENARIO_NAMES.items()
+        }
     for task, reason in withheld.items():
         tasks[task] = {name: without_value(estimate, reason) for name, estimate in tasks[task].items()}
     questions = questions_of(reads, wholes, parse, seed)

@@ -1,10 +1,10 @@
 """An answer to a question in both parses."""
 
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
-from benchmark.methods.perceptom import Perceived, perceptions_of, repaired_perceptions
+from benchmark.methods.perceptom import perceptions_of, repaired_perceptions
 from benchmark.suites.fantom_questions import parsing as questions
 from benchmark.suites.fantom_questions.data import LIST
 from benchmark.suites.fantom_questions.parsing import Parse, after_marker, official_parse, repaired_parse
@@ -56,8 +56,14 @@ def official_shares(answer: str, utterances: Sequence[str], perceivers: Sequence
     entries = [(str(key), names) for entry in perceived for key, names in entry.items() if makes_a_set(names)]
     if not entries:
         return None
-    units = [(_containing(key, bare), names) for key, names in entries]
-    right = [at for at, names in units if at is not None and _same(names, utterances[at], perceivers[at])]
+    right = []
+    for key, names in entries:  # a key without a speaker says nothing, which stands in the first utterance
+        spoken = key.partition(": ")[2].translate(_SYMBOLS)
+        at = next((at for at, text in enumerate(bare) if spoken in text), None)
+        if at is not None:
+            speakers = speakers_of(utterances[at], perceivers[at])
+            if {*names} - speakers == {*perceivers[at]} - speakers:
+                right.append(at)
     return {
         ACCURACY: len(right) / len(entries),
         RECALL: len({*right}) / len(utterances) if utterances else None,
@@ -83,37 +89,26 @@ def _bare(utterances: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def _containing(key: str, bare: Sequence[str]) -> int | None:
-    """The first utterance that has what is said in a key; a key without a speaker is empty, which stands in the
-    first."""
-    spoken = key.partition(": ")[2].translate(_SYMBOLS)
-    return next((at for at, text in enumerate(bare) if spoken in text), None)
-
-
-def _same(names: Sequence[str], utterance: str, gold: Sequence[str]) -> bool:
-    speakers = speakers_of(utterance, gold)
-    return {*names} - speakers == {*gold} - speakers
-
-
 def repaired_scenes(answer: str, utterances: Sequence[str]) -> list[Read] | None:
     """Return what an answer says of each utterance that it writes; None where it cannot be read. Equal utterances are
     taken in their order."""
     perceived = repaired_perceptions(answer)
-    return None if perceived is None else list(_placed(perceived, [_plain(utterance) for utterance in utterances]))
-
-
-def _placed(perceived: Perceived, utterances: Sequence[str]) -> Iterator[Read]:
-    spoken = [text.partition(": ")[2] for text in utterances]
+    if perceived is None:
+        return None
+    plain = [_plain(utterance) for utterance in utterances]
+    spoken = [text.partition(": ")[2] for text in plain]
+    scenes: list[Read] = []
     taken: set[int] = set()
     for key, names in (pair for entry in perceived for pair in entry.items()):
         text = _plain(str(key))
-        free = [at for at in range(len(utterances)) if at not in taken]
-        at = next((at for at in free if utterances[at] == text), None)
+        free = [at for at in range(len(plain)) if at not in taken]
+        at = next((at for at in free if plain[at] == text), None)
         if at is None:  # without its speaker
             at = next((at for at in free if spoken[at] == text), None)
         if at is not None:
             taken.add(at)
-        yield at, names_in(names)
+        scenes.append((at, names_in(names)))
+    return scenes
 
 
 def _plain(utterance: str) -> str:

@@ -1,6 +1,6 @@
 """Answers made elsewhere, scored as the released code scores them and in the repaired parse."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -200,12 +200,17 @@ def _perceptions(sets: Sets, parts: Parts, texts: Mapping[str, str], answers: Pa
     official: dict[str, Shares] = {}
     repaired: dict[str, Shares | None] = {}
     for set_id, text in text_by_set.items():
-        utterances = [utterance.text for utterance in parts[part_of(set_id)]]
-        perceivers = [utterance.perceivers for utterance in parts[part_of(set_id)]]
+        utterances = [utterance for utterance, _ in parts[part_of(set_id)]]
+        perceivers = [names for _, names in parts[part_of(set_id)]]
         if shares := official_shares(text, utterances, perceivers):
             official[set_id] = shares
         repaired[set_id] = repaired_shares(without_thoughts(text), utterances, perceivers)
-    scenarios = _by_scenario(sets, text_by_set)
+    of_sets = {set_id: {sample.content["scenario"] for sample in sets[set_id]} for set_id in text_by_set}
+    scenarios = {
+        "Overall": [*of_sets],  # a set with beliefs of both scenarios is in both
+        "True Belief": [set_id for set_id, of_set in of_sets.items() if ACCESSIBLE in of_set],
+        "False Belief": [set_id for set_id, of_set in of_sets.items() if INACCESSIBLE in of_set],
+    }
     return ParsedScores(
         {
             "answers": {set_id: array_in(text) or text for set_id, text in text_by_set.items()},
@@ -215,16 +220,6 @@ def _perceptions(sets: Sets, parts: Parts, texts: Mapping[str, str], answers: Pa
         },
         answer_scores(repaired, {name: mean_shares(repaired, members) for name, members in scenarios.items()}),
     )
-
-
-def _by_scenario(sets: Sets, set_ids: Iterable[str]) -> dict[str, list[str]]:
-    """Return the sets of each scenario; one with beliefs of both is in both."""
-    scenarios = {set_id: {sample.content["scenario"] for sample in sets[set_id]} for set_id in set_ids}
-    return {
-        "Overall": [*scenarios],
-        "True Belief": [set_id for set_id, of_set in scenarios.items() if ACCESSIBLE in of_set],
-        "False Belief": [set_id for set_id, of_set in scenarios.items() if INACCESSIBLE in of_set],
-    }
 
 
 def _released(shares: Mapping[str, Shares], members: Sequence[str]) -> dict[str, float | None]:

@@ -4,7 +4,6 @@ method."""
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from benchmark.methods.answering import prompt
 from benchmark.methods.contract import Earlier, Method, Put, Scene
@@ -25,7 +24,7 @@ from benchmark.suites.perceiving.asking import (
     request_of_step,
     steps_telling,
 )
-from benchmark.suites.percept_fantom.data import utterances_of
+from benchmark.suites.percept_fantom.data import part_of, utterances_of
 from benchmark.suites.percept_fantom.parsing import (
     official_shares,
     parsed_answer,
@@ -92,19 +91,17 @@ def _method(question: Question) -> Method:
     return FOR_LISTS.get(method.name, method) if question.sample.content["kind"] == LIST else method
 
 
-def mostly_perceived_of(samples: Sequence[Sample]) -> bool:
-    """Return whether a person hears more than half of the utterances of a conversation, over conversations, of each of
-    which some questions are."""
-    parts: Mapping[str, Any] = {sample.group.rpartition("-")[0]: sample.gold["perceivers"] for sample in samples}
-    return mostly_perceived(parts.values())
-
-
 def _units(sample: Sample) -> list[Unit]:
     heard = zip(utterances_of(sample), sample.gold["perceivers"], strict=True)
     return [({*names}, speakers_of(utterance, names)) for utterance, names in heard]
 
 
-LEVELS = Levels("percept-fantom perceived", mostly_perceived_of, _units)
+LEVELS = Levels(
+    "percept-fantom perceived",
+    # over conversations, of each of which some questions are
+    lambda samples: mostly_perceived({part_of(sample.group): sample.gold["perceivers"] for sample in samples}.values()),
+    _units,
+)
 
 
 def parse(question: Question, answer: str) -> Parsed:

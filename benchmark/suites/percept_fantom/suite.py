@@ -1,6 +1,6 @@
 """The suite Percept-FANToM."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from benchmark.methods.contract import Put, Scene
@@ -32,7 +32,7 @@ from benchmark.suites.percept_fantom.parsing import is_right
 from benchmark.suites.percept_fantom.scoring import ids_of, score_answers
 from benchmark.suites.percept_fantom.steps import FOR_LISTS, STEPS, expected, parse, request
 from benchmark.suites.percept_fantom.tables import PUBLISHED, SECTIONS, pictures, tables
-from benchmark.suites.questions import ItemContext, ItemView, Sample
+from benchmark.suites.questions import ItemContext, ItemView
 from benchmark.suites.reasons import note_of
 from benchmark.suites.reports import Reported, Sections, asked_by
 from benchmark.suites.settings import Option
@@ -47,7 +47,10 @@ def _item(view: ItemView) -> ItemContext:
     """The question with its set, and the utterances with the true perceivers and, of perception inference, those that
     were read."""
     step = view.question.step
-    lines = [_line(line) for line in _read_lines(view)]
+    lines = []
+    for text, perceivers, read, right in _read_lines(view):
+        speaker, _, words = text.partition(": ")
+        lines.append({"speaker": speaker, "said": words, "gold": ", ".join(perceivers), "read": read, "right": right})
     return item_of(view, ANSWER, BELIEF, scenarios=SCENARIO_NAMES) | {
         "perceiving": step in (PERCEPTIONS, PERCEIVE),
         "scored": step == PERCEPTIONS and bool(view.answer),
@@ -70,12 +73,6 @@ def _lines(view: ItemView) -> list[ReadLine]:
     return answer_lines(view, ANSWER, BELIEF)
 
 
-def _line(line: PerceivedLine) -> ItemContext:
-    speaker, _, words = line.text.partition(": ")
-    gold = ", ".join(line.perceivers)
-    return {"speaker": speaker, "said": words, "gold": gold, "read": line.read, "right": line.right}
-
-
 def _methods(reported: Reported) -> Sections:
     return [
         asked_by(METHOD.in_words(reported.settings.options["method"]), PROMPT_SET),
@@ -94,22 +91,10 @@ def _methods(reported: Reported) -> Sections:
     ]
 
 
-def _prompts() -> Mapping[str, str]:
-    """Digests of the wording of each step."""
-    put = Put("A: {story}", "{question}", "{how}", scenes=(Scene("A: {story}", ("A",)),), joined="\n", kind="utterance")
-    perceived = '[{"A: {story}": ["A"]}]'
-    lists = [method.answer(put, {PERCEIVE: perceived})[0].content for method in FOR_LISTS.values()]
-    return prompt_digests(STEPS, put, (wording_digest(METHODS), *lists), story="conversation")
-
-
-def _relined(sample: Sample, utterances: Sequence[str], origins: Sequence[int | None]) -> Sample:
-    return relined(sample, origins, conversation="\n".join(utterances))
-
-
 CONTROLS = replace(
     fantom_questions.CONTROLS,
     texts=(*fantom_questions.CONTROLS.texts, "gold.perceivers"),
-    relined=_relined,
+    relined=lambda sample, utterances, origins: relined(sample, origins, conversation="\n".join(utterances)),
     senseless={
         "storyless": dict.fromkeys(
             (PERCEPTIONS, BELIEF), gettext_noop("Without the conversation there is nothing to be heard.")
@@ -118,6 +103,9 @@ CONTROLS = replace(
     refused={"storyless": dict.fromkeys(BY_PERCEPTION, NOTHING_PERCEIVED)},
 )
 
+_PUT = Put("A: {story}", "{question}", "{how}", scenes=(Scene("A: {story}", ("A",)),), joined="\n", kind="utterance")
+_EARLIER = {PERCEIVE: '[{"A: {story}": ["A"]}]'}
+_LISTS = [method.answer(_PUT, _EARLIER)[0].content for method in FOR_LISTS.values()]
 SUITE = Suite(
     name="percept-fantom",
     title=gettext_noop("Percept-FANToM"),
@@ -125,7 +113,7 @@ SUITE = Suite(
     asking=Asking(
         program=program,
         max_tokens=2048,
-        prompts=_prompts(),
+        prompts=prompt_digests(STEPS, _PUT, (wording_digest(METHODS), *_LISTS), story="conversation"),
         prompts_version=PROMPT_SET,
         baselines=(*telling.BASELINES, *perceiving.BASELINES),
     ),

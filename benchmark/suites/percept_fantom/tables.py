@@ -1,7 +1,7 @@
 """The tables of the paper: the three tasks in both scenarios, and how they go together over models; and what the sets
 consist of."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 from benchmark.domain.tables import Table
@@ -80,10 +80,17 @@ _OF_SETS = {
 
 def tables(results: ParseResults) -> dict[str, ShownTable]:
     """Return the tables of a parse, none without figures."""
-    entrants = _three(analysed_of(results, QUESTIONS.key, Analyses))
+    all_analysed = analysed_of(results, QUESTIONS.key, Analyses)
+    entrants = _three(all_analysed)
+    lead = [
+        of_three.without_metric(entrant.model, title, reason)
+        for entrant, analyses in all_analysed
+        for task, title in NOUNS.items()
+        if (reason := analyses.withheld.get(task))
+    ]
     makers: dict[str, Callable[[Analysed, str], Table]] = {
         "scenarios": lambda analysed, parse: of_three.scenarios_table(
-            entrants, TASKS, QUESTIONS.key, parse, _PERCEPTION[parse], _SCENARIOS, lead=[*_without_metrics(analysed)]
+            entrants, TASKS, QUESTIONS.key, parse, _PERCEPTION[parse], _SCENARIOS, lead=lead
         ),
         INACCESSIBLE: partial(_scenario, INACCESSIBLE),
         ACCESSIBLE: partial(_scenario, ACCESSIBLE),
@@ -99,14 +106,6 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     """Return the picture of the three tasks by scenario."""
     entrants = _three(analysed_of(results, QUESTIONS.key, Analyses))
     return of_three.pictures(entrants, TASKS, results.parse, "conversations", QUESTIONS.key)
-
-
-def _without_metrics(analysed: Analysed) -> Iterator[str]:
-    """Yield the models with a task that has no metric of this parse, and the reason."""
-    for entrant, analyses in analysed:
-        for task, title in NOUNS.items():
-            if reason := analyses.withheld.get(task):
-                yield of_three.without_metric(entrant.model, title, reason)
 
 
 def _three(analysed: Analysed) -> list[tuple[EntrantResults, of_three.Metrics]]:

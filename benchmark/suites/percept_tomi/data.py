@@ -4,7 +4,7 @@ never evaluated."""
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmark.domain.tables.table import ShortNames
@@ -166,11 +166,6 @@ def places_of(scenes: Sequence[Scene], thing: str) -> list[str]:
     """Return the places where a story puts a thing, each once, in their order."""
     thing = _tidy(thing)
     return list(dict.fromkeys(scene.puts[1] for scene in scenes if scene.puts and scene.puts[0] == thing))
-
-
-def with_perceivers(scenes: Sequence[Scene], perceivers: Sequence[Sequence[str]]) -> list[Scene]:
-    """Return scenes with other perceivers, one list for each."""
-    return [replace(scene, perceivers=tuple(names)) for scene, names in zip(scenes, perceivers, strict=True)]
 
 
 def _tidy(text: str) -> str:

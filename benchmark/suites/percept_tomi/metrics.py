@@ -3,7 +3,7 @@ infers perceptions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -53,11 +53,6 @@ def place_stated(sample: Sample, repaired: Mapping[str, Any]) -> str:
     return str(places.index(repaired["place"])) if repaired["place"] in places else str(repaired["place"])
 
 
-def names_of(sample: Sample) -> list[str]:
-    """Return the people of a story in the order in which they come first among its perceivers."""
-    return list(dict.fromkeys(name for names in sample.gold["perceivers"] for name in names if name))
-
-
 QUESTIONS = accuracy_group(
     "percept-tomi",
     "Questions",
@@ -76,7 +71,9 @@ PERCEIVING = perceiving_group(
     of_types=True,
     facets=_FACETS,
     levels=LEVELS,
-    says=lambda sample, repaired: perceptions_stated(repaired["scenes"], names_of(sample)),
+    says=lambda sample, repaired: perceptions_stated(
+        repaired["scenes"], list(dict.fromkeys(name for names in sample.gold["perceivers"] for name in names if name))
+    ),
     notes=(
         gettext_noop(
             "Recall: the share of a story’s sentences on where a thing is that have exactly the right perceivers. "
@@ -163,25 +160,20 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
     entrants, parse = _entrants(results), results.parse
     if not entrants:
         return {}
+    # a model that was asked at one of the first two steps and has no metric; the table names those without a row
+    lead = [
+        of_three.without_metric(entrant.model, task.noun, entrant.metrics.reason)
+        for task in (PERCEIVING, INFERRING)
+        for entrant in results.entrants.get(task.key, ())
+        if entrant.metrics.reason and not entrant.parses.of(parse)
+    ]
     notes = (_PERCEPTION[parse], _SCENARIOS)
-    make = partial(
-        of_three.scenarios_table, entrants, TASKS, QUESTIONS.key, parse, *notes, lead=[*_without_metrics(results)]
-    )
+    make = partial(of_three.scenarios_table, entrants, TASKS, QUESTIONS.key, parse, *notes, lead=lead)
     shown_tables: dict[str, ShownTable] = {"scenarios": ShownTable(make, (QUESTIONS.key,))}
     if len(of_three.complete(entrants, TASKS)) > 1:
         correlations = partial(of_three.correlations_table, entrants, TASKS, parse)
         shown_tables["correlations"] = ShownTable(correlations, tuple(TASKS))
     return shown_tables
-
-
-def _without_metrics(results: ParseResults) -> Iterator[str]:
-    """Models that were asked at one of the first two steps and have no metric of this parse, and why; the table itself
-    names those without a row."""
-    for task in (PERCEIVING, INFERRING):
-        for entrant in results.entrants.get(task.key, ()):
-            reason = entrant.metrics.reason
-            if reason and not entrant.parses.of(results.parse):
-                yield of_three.without_metric(entrant.model, task.noun, reason)
 
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:
@@ -196,14 +188,9 @@ def _entrants(results: ParseResults) -> list[tuple[EntrantResults, of_three.Metr
     for task in (QUESTIONS.key, PERCEIVING.key, INFERRING.key):
         for entrant in results.analysed.get(task, ()):
             first.setdefault(entrant.key, entrant)
-            facet = _by_scenario(entrant, task, results.parse)
+            facet = facet_of(entrant, results.parse, "scenario")
+            if task == PERCEIVING.key and of_three.perceived_by(results.parse) == ACCURACY:
+                found = finding_of(entrant, results.parse, ByAccuracy)
+                facet = found.facets.get("scenario") if found else None
             metrics.setdefault(entrant.key, {}).update({task: facet} if facet is not None else {})
     return [(entrant, metrics[key]) for key, entrant in first.items()]
-
-
-def _by_scenario(entrant: EntrantResults, task: str, parse: str) -> Facet | None:
-    """Return what a model came to in a task by scenario, None where its report does not say it."""
-    if task != PERCEIVING.key or of_three.perceived_by(parse) != ACCURACY:
-        return facet_of(entrant, parse, "scenario")
-    by_accuracy = finding_of(entrant, parse, ByAccuracy)
-    return by_accuracy.facets.get("scenario") if by_accuracy else None

@@ -6,10 +6,9 @@ model wrote, so that leaving one out costs nothing; the recall counts those of t
 
 import re
 import string
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 
-from benchmark.methods.perceptom import Perceived, perceptions_of, repaired_perceptions
+from benchmark.methods.perceptom import perceptions_of, repaired_perceptions
 from benchmark.suites.closed_sets import in_words, main_clause, outside_place, without_denied
 from benchmark.suites.perceiving.perceptions import ACCURACY, RECALL, WHOLE, Shares, makes_a_set, names_in, same_names
 from benchmark.suites.refusals import own_words
@@ -31,11 +30,16 @@ def official_shares(answer: str, story: Sequence[str], perceivers: Sequence[Sequ
     if not perceived or not all(perceived):
         return None
     gold = dict(zip(story, map(tuple, perceivers), strict=True))
-    pairs = [(sentence, names) for sentence, names in map(_first, perceived) if _officially_scored(sentence)]
+    firsts = [next(iter(entry.items())) for entry in perceived]
+    pairs = [(str(sentence), names) for sentence, names in firsts if _officially_scored(str(sentence))]
     if not pairs or not all(makes_a_set(names) for _, names in pairs):
         return None
-    matched = [(_containing(sentence, gold), names) for sentence, names in pairs]
-    right = [unit for unit, names in matched if unit is not None and {*names} == {*gold[unit]}]
+    right = []
+    for sentence, names in pairs:
+        bare = sentence.translate(_PUNCTUATION)
+        unit = next((unit for unit in gold if bare in unit.translate(_PUNCTUATION)), None)
+        if unit is not None and {*names} == {*gold[unit]}:
+            right.append(unit)
     units = [sentence for sentence in gold if _officially_scored(sentence)]
     return {
         ACCURACY: len(right) / len(pairs),
@@ -44,18 +48,8 @@ def official_shares(answer: str, story: Sequence[str], perceivers: Sequence[Sequ
     }
 
 
-def _first(entry: Mapping[str, Any]) -> tuple[str, Any]:
-    sentence, names = next(iter(entry.items()))
-    return str(sentence), names
-
-
 def _officially_scored(sentence: str) -> bool:
     return not any(word in sentence for word in _UNSCORED)
-
-
-def _containing(sentence: str, gold: Mapping[str, object]) -> str | None:
-    bare = sentence.translate(_PUNCTUATION)
-    return next((unit for unit in gold if bare in unit.translate(_PUNCTUATION)), None)
 
 
 def repaired_scenes(answer: str, story: Sequence[str]) -> list[tuple[int | None, list[str] | None]] | None:
@@ -68,18 +62,17 @@ def repaired_scenes(answer: str, story: Sequence[str]) -> list[tuple[int | None,
     perceived = repaired_perceptions(answer)
     if perceived is None:
         return None
-    return list(_placed(perceived, [_bare(sentence) for sentence in story]))
-
-
-def _placed(perceived: Perceived, story: Sequence[str]) -> Iterator[tuple[int | None, list[str] | None]]:
+    units = [_bare(sentence) for sentence in story]
+    scenes: list[tuple[int | None, list[str] | None]] = []
     taken: set[int] = set()
     for sentence, names in (pair for entry in perceived for pair in entry.items()):
         bare = _bare(str(sentence))
-        at = next((at for at, unit in enumerate(story) if at not in taken and unit == bare), None)
+        at = next((at for at, unit in enumerate(units) if at not in taken and unit == bare), None)
         if at is not None:
             taken.add(at)
         if is_scored(bare):
-            yield at, names_in(names)
+            scenes.append((at, names_in(names)))
+    return scenes
 
 
 def _bare(sentence: str) -> str:

@@ -3,16 +3,19 @@ question itself by a method."""
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from benchmark.methods.contract import Put, Scene
-from benchmark.methods.perceptom import PERCEIVE
+from benchmark.methods.perceptom import PERCEIVE as PERCEIVED
 from benchmark.methods.program import method_named, parsed_by
 from benchmark.suites.perceiving.asking import (
     ANSWER,
     BELIEF,
     METHODS,
+    PERCEIVE,
     PERCEPTIONS,
+    SCENES,
     Levels,
     Unit,
     array_of,
@@ -21,7 +24,8 @@ from benchmark.suites.perceiving.asking import (
     request_of_step,
     steps_telling,
 )
-from benchmark.suites.percept_tomi import baselines
+from benchmark.suites.perceiving.asking import BASELINES as PERCEIVING
+from benchmark.suites.percept_tomi.data import believed_place, track
 from benchmark.suites.percept_tomi.parsing import (
     NO_OUTPUT,
     is_scored,
@@ -35,9 +39,56 @@ from benchmark.suites.questions import Parsed, Question, Sample
 from benchmark.suites.settings import Setting
 from core.messages import gettext_noop
 from core.plain import Json
-from workers.providers.contract import Request
+from workers.providers.baseline.baseline import Baseline, generator, seeded
+from workers.providers.contract import Body, Request
 
-STEPS = steps_telling(baselines.TELL)
+TELL = "answer Percept ToMi"
+"""The kind of task: {"key", "sentences", "thing", "people", "containers", "usual" (the number, from 0, of the container
+that is right most often)}, with "perceivers" where they are given."""
+
+
+def _tracked_place(body: Body) -> str:
+    """Return where the last scene that these people perceived put the thing, by the perceivers of the task where it has
+    them."""
+    task = body["task"]
+    scenes = track(task["sentences"])
+    if "perceivers" in task:
+        scenes = [
+            replace(scene, perceivers=tuple(names)) for scene, names in zip(scenes, task["perceivers"], strict=True)
+        ]
+    return believed_place(scenes, task["thing"], *task["people"]) or "nowhere"
+
+
+def _tracked_perceivers(body: Body) -> str:
+    sentences = body["task"]["sentences"]
+    return array_of(sentences, [scene.perceivers for scene in track(sentences)])
+
+
+_SAMPLE = {
+    "key": "x", "sentences": SCENES["sentences"],
+    "thing": "pen", "people": ["Ada"], "containers": ["box", "bag"], "usual": 0,
+}  # fmt: skip
+BASELINES = (
+    *PERCEIVING,
+    Baseline(
+        name="random",
+        task=TELL,
+        answer=lambda body: str(generator(body, body["task"]["key"]).choice(body["task"]["containers"])),
+        sample=_SAMPLE,
+        settings=seeded,
+    ),
+    Baseline(
+        name="majority",
+        task=TELL,
+        answer=lambda body: str(body["task"]["containers"][body["task"]["usual"]]),
+        sample=_SAMPLE,
+    ),
+    Baseline(name="tracker", task=TELL, answer=_tracked_place, sample=_SAMPLE),
+    Baseline(name="tracker", task=PERCEIVE, answer=_tracked_perceivers, sample=SCENES),
+)
+
+
+STEPS = steps_telling(TELL)
 USUAL = "percept-tomi usual"
 """The name under which `usual_container` is derived."""
 PROSE, LIST = "prose", "list"
@@ -79,7 +130,7 @@ def request(question: Question) -> Request | str:
     """Return the request of one step."""
     sample, content = question.sample, question.sample.content
     task: Json = {
-        "kind": baselines.TELL,
+        "kind": TELL,
         "key": sample.key,
         **{name: content[name] for name in ("sentences", "thing", "people", "containers")},
         "usual": question.resources.derived(USUAL, usual_container),
@@ -89,17 +140,14 @@ def request(question: Question) -> Request | str:
     return request_of_step(question, put, content["sentences"], LEVELS, method, task, given=given, unasked=NO_OUTPUT)
 
 
-def mostly_perceived_of(samples: Sequence[Sample]) -> bool:
-    """Return whether a person perceives more than half of the sentences of a story."""
-    return mostly_perceived(sample.gold["perceivers"] for sample in samples)
-
-
 def _units(sample: Sample) -> list[Unit]:
     scenes = zip(sample.content["sentences"], sample.gold["perceivers"], strict=True)
     return [({*names} - {""}, set()) for sentence, names in scenes if is_scored(sentence)]
 
 
-LEVELS = Levels("percept-tomi perceived", mostly_perceived_of, _units)
+LEVELS = Levels(
+    "percept-tomi perceived", lambda samples: mostly_perceived(sample.gold["perceivers"] for sample in samples), _units
+)
 
 
 def usual_container(samples: Sequence[Sample]) -> int:
@@ -143,7 +191,7 @@ def _parsed_place(sample: Sample, text: str) -> Parsed:
 def expected(question: Question) -> str:
     """Return what a perfect model would answer."""
     sample = question.sample
-    if question.step in (PERCEPTIONS, PERCEIVE):
+    if question.step in (PERCEPTIONS, PERCEIVED):
         return array_of([f"{sentence}." for sentence in sample.content["sentences"]], sample.gold["perceivers"])
     if question.step in (BELIEF, ANSWER):
         return f"In the {sample.gold['answer']}."

@@ -1,6 +1,6 @@
 """The suite Percept-ToMi."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import chain
 
 from benchmark.controls.contract import Controllable
@@ -21,13 +21,12 @@ from benchmark.suites.perceiving.asking import (
     prompt_digests,
 )
 from benchmark.suites.perceiving.perceptions import PerceivedLine, perceiver_lines, read_lines, relined, same_names
-from benchmark.suites.percept_tomi.baselines import BASELINES
 from benchmark.suites.percept_tomi.data import CATEGORIES, SOURCE, load
 from benchmark.suites.percept_tomi.metrics import GROUPS, PUBLISHED, SECTIONS, measure, pictures, tables
 from benchmark.suites.percept_tomi.parsing import is_scored
 from benchmark.suites.percept_tomi.scoring import BY_SHAPE, TASKS, ids_of, score_answers
-from benchmark.suites.percept_tomi.steps import HOW, STEPS, STORY, expected, parse, request
-from benchmark.suites.questions import ItemContext, ItemView, Sample
+from benchmark.suites.percept_tomi.steps import BASELINES, HOW, STEPS, STORY, expected, parse, request
+from benchmark.suites.questions import ItemContext, ItemView
 from benchmark.suites.reasons import note_of
 from benchmark.suites.reports import Reported, Sections, asked_by
 from benchmark.suites.settings import Option
@@ -44,13 +43,13 @@ def _item(view: ItemView) -> ItemContext:
     step = view.question.step
     lines = [
         {
-            "text": line.text,
-            "gold": ", ".join(filter(None, line.perceivers)) or "nobody",
-            "scored": is_scored(line.text),
-            "read": line.read,
-            "right": line.right,
+            "text": text,
+            "gold": ", ".join(filter(None, perceivers)) or "nobody",
+            "scored": is_scored(text),
+            "read": read,
+            "right": right,
         }
-        for line in _read_lines(view)
+        for text, perceivers, read, right in _read_lines(view)
     ]
     taken = repaired.get("place")
     places = dict.fromkeys([*sample.content["containers"], *([taken] if taken else ())])
@@ -122,16 +121,6 @@ def _methods(reported: Reported) -> Sections:
     ]
 
 
-def _prompts() -> Mapping[str, str]:
-    """The digest of what each step is asked, by step."""
-    put = Put("{story}", "{question}", HOW, people=("{first}",), scenes=(Scene("{scene}", ("{first}",)),))
-    return prompt_digests(STEPS, put, (HOW, wording_digest(METHODS)))
-
-
-def _relined(sample: Sample, sentences: Sequence[str], origins: Sequence[int | None]) -> Sample:
-    return relined(sample, origins, sentences=[sentence.removesuffix(".") for sentence in sentences])
-
-
 CONTROLS = Controllable(
     story="sentences",
     texts=(
@@ -147,7 +136,9 @@ CONTROLS = Controllable(
     named=lambda sample: [
         (name,) for name in dict.fromkeys(chain(*sample.gold["perceivers"], sample.content["people"])) if name
     ],
-    relined=_relined,
+    relined=lambda sample, sentences, origins: relined(
+        sample, origins, sentences=[sentence.removesuffix(".") for sentence in sentences]
+    ),
     senseless={
         "storyless": dict.fromkeys(
             (PERCEPTIONS, BELIEF), gettext_noop("Without its sentences there is nothing to be perceived.")
@@ -164,12 +155,17 @@ CONTROLS = Controllable(
     },
 )
 
+_PUT = Put("{story}", "{question}", HOW, people=("{first}",), scenes=(Scene("{scene}", ("{first}",)),))
 SUITE = Suite(
     name="percept-tomi",
     title=gettext_noop("Percept-ToMi"),
     steps=STEPS,
     asking=Asking(
-        program=program, max_tokens=1024, prompts=_prompts(), prompts_version=PROMPT_SET, baselines=BASELINES
+        program=program,
+        max_tokens=1024,
+        prompts=prompt_digests(STEPS, _PUT, (HOW, wording_digest(METHODS))),
+        prompts_version=PROMPT_SET,
+        baselines=BASELINES,
     ),
     groups=GROUPS,
     request=request,

@@ -4,7 +4,7 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,23 +48,6 @@ FIELDS = {"en": ("STORY", "QUESTION", "OPTION-"), "zh": ("故事", "问题", "�
 NAMES = {"en": "English", "zh": "Chinese"}
 LANGUAGES = tuple(NAMES)
 BOTH = "both"
-Texts = Mapping[str, tuple[str, str, list[str]]]
-"""Story, question and raw options in their original order, by language."""
-
-
-def read_record(line: str) -> tuple[str, str, Texts]:
-    """Return raw ability, raw answer cell and the texts of one line.
-
-    The bare token NaN stands for an option that does not exist. The Chinese option C decides whether there are two or
-    four, as in the released code: one English item has four where the Chinese has two, and loses two of them.
-    """
-    item = json.loads(line)
-    letters = LETTERS if isinstance(item["选项C"], str) else LETTERS[:2]
-    texts = {
-        language: (item[story], item[question], [item[prefix + letter] for letter in letters])
-        for language, (story, question, prefix) in FIELDS.items()
-    }
-    return item[ABILITY], item[ANSWER], texts
 
 
 DIGESTS: Mapping[str, str] = {
@@ -134,22 +117,28 @@ def load(folder: Path, *, languages: str = BOTH) -> Imported:
 
 
 def samples_of(task: str, raw: bytes, languages: Sequence[str] = LANGUAGES) -> Iterator[Sample]:
-    """Yield the questions of a file, in the order of its lines and of `languages`."""
-    records = [read_record(line) for line in raw.decode().removesuffix("\n").split("\n")]
-    stories = [texts["en"][0] for _, _, texts in records]
+    """Yield the questions of a file, in the order of its lines and of `languages`.
+
+    The bare token NaN stands for an option that does not exist. The Chinese option C decides whether there are two or
+    four, as in the released code: one English item has four where the Chinese has two, and loses two of them.
+    """
+    records = [json.loads(line) for line in raw.decode().removesuffix("\n").split("\n")]
+    stories = [record["STORY"] for record in records]
     slug = task.lower().replace(" ", "-")
-    for line, (ability, cell, texts) in enumerate(records, start=1):
-        cluster = f"{slug}:{stories.index(texts['en'][0]) + 1}"
-        gold = {"answer": cell.strip()[:1], "cell": cell, "ability": ability}
+    for line, record in enumerate(records, start=1):
+        cluster = f"{slug}:{stories.index(record['STORY']) + 1}"
+        cell, ability = record[ANSWER], record[ABILITY]
+        letters = LETTERS if isinstance(record["选项C"], str) else LETTERS[:2]
         for language in languages:
-            story, question, options = texts[language]
+            story, question, prefix = FIELDS[language]
             content = {
-                "story": story,
-                "question": question,
-                "options": options,
+                "story": record[story],
+                "question": record[question],
+                "options": [record[prefix + letter] for letter in letters],
                 "ability": ability.strip(),
                 "language": NAMES[language],
             }
+            gold = {"answer": cell.strip()[:1], "cell": cell, "ability": ability}
             yield Sample(f"{slug}:{line}:{language}", cluster, content, gold, category=task, split=language)
 
 
@@ -206,21 +195,6 @@ def seeded_order(seed: int, key: str, attempt: int, count: int) -> Order:
     return tuple(sorted(range(count), key=drawn))
 
 
-def official_orders(counts: Iterable[int], *, tries: int = TRIES, seed: int = OFFICIAL_SEED) -> list[tuple[Order, ...]]:
-    """Return the orders of all tries of each item, as the released code draws them.
-
-    `counts` are the numbers of options of all items of one file, from its first line on: one generator runs through
-    items and tries, so that the orders of an item depend on all items before it.
-    """
-    generator, orders = random.Random(seed), []
-    for count in counts:
-        drawn = [list(range(count)) for _ in range(tries)]
-        for places in drawn:
-            generator.shuffle(places)
-        orders.append(tuple(map(tuple, drawn)))
-    return orders
-
-
 def shown_in(question: Question) -> OfferedOptions:
     """Return the options as one try shows them. A try is a repetition. Of an answer made elsewhere the order is the one
     that is known of it. Raises BadQuestion for a try that the released code does not have."""
@@ -241,14 +215,18 @@ def shown_in(question: Question) -> OfferedOptions:
 
 def released_orders(samples: Sequence[Sample]) -> dict[str, tuple[Order, ...]]:
     """Return the orders of each question's tries, by its key, as the released code draws them; `samples` are whole
-    files."""
+    files. One generator runs through items and tries, so that the orders of an item depend on all items before it."""
     files: dict[tuple[str, str], list[Sample]] = {}
     for sample in sorted(samples, key=line_of):
         files.setdefault((sample.split, sample.category), []).append(sample)
     orders: dict[str, tuple[Order, ...]] = {}
     for questions in files.values():
-        drawn = official_orders(len(sample.content["options"]) for sample in questions)
-        orders.update((sample.key, tries) for sample, tries in zip(questions, drawn, strict=True))
+        generator = random.Random(OFFICIAL_SEED)
+        for sample in questions:
+            drawn = [list(range(len(sample.content["options"]))) for _ in range(TRIES)]
+            for places in drawn:
+                generator.shuffle(places)
+            orders[sample.key] = tuple(map(tuple, drawn))
     return orders
 
 
@@ -282,7 +260,10 @@ def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any], *, language: s
         return {}
     if language in NAMES and language not in by_language:
         raise BadAnswers(f"the dataset has no questions in {NAMES[language]}.")
-    chinese = _in_chinese(mine)
+    words = {name: text for name, text in mine.items() if isinstance(text, str) and re.search(r"\w\w", text)}
+    chinese = [name for name, text in words.items() if _CHINESE.search(text)]
+    if 2 * len(chinese) <= len(words):
+        chinese = []  # most of the answers in words are in English
     said = (
         f"{len(chinese):,} of {len(mine):,} answers are written in Chinese, {chinese[0]!r:.80} first" if chinese else ""
     )
@@ -290,22 +271,11 @@ def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any], *, language: s
         raise BadAnswers(f"{said}, and the dataset has no questions in Chinese.")
     if chinese and language == "en":
         raise BadAnswers(f"{said}; they are not to questions in English. Choose the language Chinese.")
-    return by_language["zh" if chinese else _only_language(language, by_language)]
-
-
-def _only_language(language: str, by_language: Mapping[str, Any]) -> str:
-    if language in by_language:
-        return language
-    if len(by_language) > 1:
+    if chinese:
+        return by_language["zh"]
+    if language not in by_language and len(by_language) > 1:
         raise BadAnswers(
             "the ids of the released code are the same in both languages, and these answers do not show theirs; "
             "choose a language, English (en) or Chinese (zh)."
         )
-    return next(iter(by_language))
-
-
-def _in_chinese(answers: Mapping[str, Any]) -> list[str]:
-    """Return the names of the answers with Chinese characters, if those are most of the answers in words."""
-    words = {name: text for name, text in answers.items() if isinstance(text, str) and re.search(r"\w\w", text)}
-    chinese = [name for name, text in words.items() if _CHINESE.search(text)]
-    return chinese if 2 * len(chinese) > len(words) else []
+    return by_language.get(language) or next(iter(by_language.values()))

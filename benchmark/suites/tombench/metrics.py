@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.answers import ParsedScores, answer_scores, read_answers
+from benchmark.suites.answers import BadAnswers, ParsedScores, answer_scores, read_answers
 from benchmark.suites.groups import ANSWERS, GUESSED, MetricGroup, Parts
 from benchmark.suites.measuring import SampleResult, measured_samples
-from benchmark.suites.questions import PARSES, Entered, Measured, Outcome, Parse, Resources, Sample
+from benchmark.suites.questions import PARSES, Entered, Measured, Outcome, Resources, Sample
 from benchmark.suites.reasons import tries_unanswered
 from benchmark.suites.tombench.data import (
     LETTERS,
@@ -82,24 +82,21 @@ class Accuracies:
     abilities: Mapping[str, Accuracy]
 
 
-def majority(votes: Sequence[str]) -> str | None:
-    """Return the most frequent vote; of equally frequent ones that which was cast first. None without a vote."""
-    return max(Counter(votes).items(), key=lambda item: item[1], default=(None, 0))[0]
-
-
-def majority_vote(votes: Iterable[str | None]) -> str | None:
-    """Return the majority among the tries that chose an option, None where none did."""
-    return majority([vote for vote in votes if vote is not None])
+def majority(votes: Iterable[str | None]) -> str | None:
+    """Return the most frequent vote of the tries that chose an option; of equally frequent ones that which was cast
+    first. None without a vote."""
+    counts = Counter(vote for vote in votes if vote is not None)
+    return max(counts.items(), key=lambda item: item[1], default=(None, 0))[0]
 
 
 def is_correct_officially(item: VotedItem) -> bool:
     """Return whether the majority equals the answer cell to the character: never for a cell such as `A. `."""
-    return majority_vote(item.votes) == item.gold
+    return majority(item.votes) == item.gold
 
 
 def is_correct(item: VotedItem) -> bool:
     """Return whether the majority is the letter of the answer cell; false where no try chose an option."""
-    return majority_vote(item.votes) == item.gold.strip()[:1]
+    return majority(item.votes) == item.gold.strip()[:1]
 
 
 def official_accuracies(items: Sequence[VotedItem]) -> Accuracies:
@@ -120,7 +117,7 @@ def _accuracies(
         groups: dict[str, list[VotedItem]] = {}
         for item in items:
             groups.setdefault(name_of(item), []).append(item)
-        unparsed = {name: sum(majority_vote(item.votes) is None for item in group) for name, group in groups.items()}
+        unparsed = {name: sum(majority(item.votes) is None for item in group) for name, group in groups.items()}
         return {name: Accuracy(len(group), sum(map(is_right, group)), unparsed[name]) for name, group in groups.items()}
 
     return Accuracies(by(lambda item: "").get(""), by(lambda item: item.task), by(lambda item: named(item.ability)))
@@ -128,10 +125,6 @@ def _accuracies(
 
 _PLACES = 10
 """Decimals of an accuracy."""
-
-
-class BadAnswerId(ValueError):
-    """The fault in the id of an answer, as one sentence."""
 
 
 def score_answers(data: Path, answers: Path, *, language: str = "en") -> ParsedScores:
@@ -148,13 +141,13 @@ def score_answers(data: Path, answers: Path, *, language: str = "en") -> ParsedS
     official, repaired = {}, {}
     for name in texts:
         if name not in tries:
-            raise BadAnswerId(
+            raise BadAnswers(
                 f"{answers.name}: there is no question {name!r:.80}; expected <task>/<line from 0>/<try from 0 to "
                 f"{TRIES - 1}>."
             )
     for name, text in texts.items():
         if not isinstance(text, str):
-            raise BadAnswerId(f"{answers.name}: the answer {name!r:.80} is not a text; expected what the model said.")
+            raise BadAnswers(f"{answers.name}: the answer {name!r:.80} is not a text; expected what the model said.")
         sample, attempt = tries[name]
         displayed = show(options_of(sample), orders[sample.key][attempt])
         official[name] = [extract_official(text), parse_official(text, displayed)]
@@ -266,29 +259,28 @@ def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     option."""
     answered = sorted((outcome for outcome in outcomes if not outcome.without), key=lambda outcome: outcome.repetition)
     missing = len(outcomes) - len(answered)
-    votes = {parse: tuple(_choice(outcome, parse) for outcome in answered) for parse in PARSES}
+    votes = {
+        parse: tuple(
+            None if parse == "repaired" and outcome.unreadable else (outcome.read(parse) or {}).get("choice")
+            for outcome in answered
+        )
+        for parse in PARSES
+    }
     official = None if missing else {ACCURACY: float(is_correct_officially(_voted(sample, votes["official"])))}
-    reason = tries_unanswered(missing, len(outcomes))
-    return SampleResult(official, _score(sample, outcomes, votes["repaired"], missing), reason)
-
-
-def _choice(outcome: Outcome, parse: Parse) -> str | None:
-    return None if parse == "repaired" and outcome.unreadable else (outcome.read(parse) or {}).get("choice")
+    right, counts = sample.gold["answer"], Counter(vote for vote in votes["repaired"] if vote is not None)
+    others = max((count for letter, count in counts.items() if letter != right), default=0)
+    estimate = {ACCURACY: float(is_correct(_voted(sample, votes["repaired"])))}
+    if not counts:
+        without = [outcome.without for outcome in outcomes if outcome.without]
+        why = [*without, *(outcome.unreadable for outcome in outcomes if outcome.unreadable), NO_OPTION][0]
+        score = StoryScore(sample.category, {ACCURACY: 0.0}, {ACCURACY: 1.0}, None, why)
+    elif missing:
+        worst, best = counts[right] > others + missing, counts[right] + missing >= others
+        score = StoryScore(sample.category, {ACCURACY: float(worst)}, {ACCURACY: float(best)}, estimate)
+    else:
+        score = StoryScore(sample.category, estimate, estimate, estimate)
+    return SampleResult(official, score, tries_unanswered(missing, len(outcomes)))
 
 
 def _voted(sample: Sample, votes: tuple[str | None, ...]) -> VotedItem:
     return VotedItem(sample.category, sample.gold["ability"], sample.gold["cell"], votes)
-
-
-def _score(sample: Sample, outcomes: Sequence[Outcome], votes: tuple[str | None, ...], missing: int) -> StoryScore:
-    right, counts = sample.gold["answer"], Counter(vote for vote in votes if vote is not None)
-    others = max((count for letter, count in counts.items() if letter != right), default=0)
-    worst, best, why = float(counts[right] > others + missing), float(counts[right] + missing >= others), ""
-    estimate: dict[str, float | None] | None = {ACCURACY: float(is_correct(_voted(sample, votes)))}
-    if not counts:
-        without = [outcome.without for outcome in outcomes if outcome.without]
-        why = [*without, *(outcome.unreadable for outcome in outcomes if outcome.unreadable), NO_OPTION][0]
-        worst, best, estimate = 0.0, 1.0, None
-    elif not missing and estimate:
-        return StoryScore(sample.category, estimate, estimate, estimate)
-    return StoryScore(sample.category, {ACCURACY: worst}, {ACCURACY: best}, estimate, why)

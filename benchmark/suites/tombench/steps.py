@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmark.controls.contract import CHINESE, ENGLISH
 from benchmark.controls.people import people_in
 from benchmark.methods.answering import COT, PLAIN, S2A, SELF_ASK, SIMTOM
-from benchmark.methods.contract import PEOPLE, Answering, Put
+from benchmark.methods.contract import PEOPLE, Put
 from benchmark.methods.program import digest_of, method_named, program_of, request_by, steps_with, wording_digest
 from benchmark.suites.questions import Parsed, Question, Sample, Step
 from benchmark.suites.tombench.data import LANGUAGES, LETTERS, OfferedOptions, shown_in
@@ -63,7 +63,8 @@ def put_of(sample: Sample, displayed: OfferedOptions, person: str = "") -> Put:
         people=(person,) if person else (),
         language=language,
         frame=(user[:start], user[start + len(story) :]),
-        answering=Answering(alone, reasoning),
+        alone=alone,
+        reasoning=reasoning,
     )
 
 

@@ -9,10 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.controls.chosen import CONTROLS, INSTEAD, LISTS_VERSION, controlled, controls_of, refused, senseless
+from benchmark.controls.chosen import (
+    CONTROLS,
+    INSTEAD,
+    LISTS_VERSION,
+    changes_of,
+    controlled,
+    controls_of,
+    marked,
+    refused,
+    senseless,
+)
 from benchmark.controls.contract import Controllable
 from benchmark.controls.lists import CHINESE_OBJECTS, CHINESE_PLACES, FAMILY, GIVEN, OBJECTS, PEOPLE, PLACES, SENTENCES
-from benchmark.controls.marking import changes_of, marked
 from benchmark.suites.questions import BadQuestion, Sample
 from benchmark.suites.registry import suites
 from benchmark.suites.settings import Settings
@@ -151,6 +160,6 @@ def test_only_what_changed_is_marked_and_shown_the_story_first():
     sample = replace(SAMPLE, gold={})
     assert changes_of(sample, whole) == []
     changed = controlled(sample, whole, Settings(control="storyless"))
-    assert [one.name for one in changes_of(changed, whole)] == ["story"]
+    assert [one["name"] for one in changes_of(changed, whole)] == ["story"]
     both = replace(changed, content={**changed.content, "options": ["b", "a"]})
-    assert [one.name for one in changes_of(both, whole)] == ["story", "options"]
+    assert [one["name"] for one in changes_of(both, whole)] == ["story", "options"]

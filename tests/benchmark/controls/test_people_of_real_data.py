@@ -40,8 +40,8 @@ def _still(name: str, text: str) -> bool:
 def test_of_the_conversations_everybody_who_hears_is_renamed_and_nobody_else(shared):
     samples = [
         Sample(
-            part, part, {"conversation": "\n".join(one.text for one in spoken), "names": []},
-            {"perceivers": [list(one.perceivers) for one in spoken]},
+            part, part, {"conversation": "\n".join(text for text, _ in spoken), "names": []},
+            {"perceivers": [list(names) for _, names in spoken]},
         )
         for part, spoken in read_annotation(shared / "data" / "Percept-FANToM").items()
     ]  # fmt: skip

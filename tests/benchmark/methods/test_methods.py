@@ -28,9 +28,16 @@ from benchmark.methods.perceptom import (
     perceptions_of,
     repaired_perceptions,
 )
-from benchmark.methods.program import method_named, method_setting, program_of, request_by, steps_with, wording_digest
-from benchmark.methods.registry import METHODS as ALL
-from benchmark.methods.registry import methods_for
+from benchmark.methods.program import METHODS as ALL
+from benchmark.methods.program import (
+    method_named,
+    method_setting,
+    methods_for,
+    program_of,
+    request_by,
+    steps_with,
+    wording_digest,
+)
 from benchmark.suites.percept_tomi.parsing import NO_OUTPUT
 from benchmark.suites.questions import Question, Sample, Step
 from benchmark.suites.registry import suite_named

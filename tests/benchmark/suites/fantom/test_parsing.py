@@ -5,7 +5,7 @@ import pytest
 from benchmark.methods.perceptom import PERCEIVE
 from benchmark.suites.fantom.judge import ANSWER, PROGRAM
 from benchmark.suites.fantom.parsing import load
-from benchmark.suites.fantom.steps import expected, parse, request
+from benchmark.suites.fantom.suite import expected, parse, request
 from benchmark.suites.fantom_questions.asking import majority_answers
 from benchmark.suites.fantom_questions.metrics import weighted_f1
 from benchmark.suites.fantom_questions.parsing import names_in, option_of, repaired_yes_or_no, squad_f1

@@ -24,7 +24,7 @@ from benchmark.services.reports import forget_report, report_of
 from benchmark.services.story_questions import questions_of_story
 from benchmark.suites.fantom.judge import ANSWER
 from benchmark.suites.fantom.parsing import load
-from benchmark.suites.fantom.steps import expected
+from benchmark.suites.fantom.suite import expected
 from benchmark.suites.fantom_questions.asking import TELL
 from benchmark.suites.fantom_questions.data import CHOICE, DISTANCE, INACCESSIBLE, LIST
 from benchmark.suites.questions import Question

@@ -11,8 +11,8 @@ from benchmark.suites.opentom.parsing import (
     NEITHER,
     OUTSIDE,
     UNREADABLE,
-    label_of,
     predicted_label,
+    read_answer,
 )
 from benchmark.suites.opentom.steps import parse, places_of, right_label
 from benchmark.suites.questions import Question, Sample
@@ -59,7 +59,7 @@ def test_words_count_whole_and_denied_ones_do_not():
         (ACCESSIBILITY, "Hidden", UNREADABLE, OUTSIDE),
     ]:
         assert predicted_label(kind, answer.strip(), NO_PLACES) == official, answer
-        assert label_of(kind, answer, NO_PLACES) == repaired, answer
+        assert read_answer(kind, answer, NO_PLACES)[0] == repaired, answer
 
 
 def test_places_are_read_as_wholes():
@@ -87,13 +87,13 @@ def test_places_are_read_as_wholes():
         (("green bucket", "red bucket"), "bucket", NEITHER, None),
     ]:
         assert predicted_label(FINE, answer, places) == official, answer
-        assert label_of(FINE, answer, places) == repaired, answer
+        assert read_answer(FINE, answer, places)[0] == repaired, answer
 
 
 def test_every_gold_answer_of_the_data_is_read_as_right(shared):
     for sample in load(shared / "data" / "OpenToM").samples:
         kind = sample.content["kind"]
-        label = label_of(kind, sample.gold["answer"], places_of(sample))
+        label = read_answer(kind, sample.gold["answer"], places_of(sample))[0]
         assert label is not None and label == right_label(sample), sample.key
         assert kind == FINE or label == LABELS[kind][sample.gold["answer"]]
 

@@ -17,7 +17,7 @@ from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused, plans_by_method
 from benchmark.services.reports import report_of
 from benchmark.suites.perceiving.asking import PERCEIVE
-from benchmark.suites.percept_tomi.baselines import BASELINES, TELL
+from benchmark.suites.percept_tomi.steps import BASELINES, TELL
 from benchmark.suites.registry import suite_named
 from tests.benchmark.importing import import_benchmark
 from tests.benchmark.settled import make_endpoint, work_off, written
