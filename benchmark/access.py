@@ -1,7 +1,14 @@
 """The only way from a user and an id to a dataset, a run or an item of one, and from there to what of its gold the user
-may see."""
+may see.
 
-from collections.abc import Iterable, Mapping, Sequence
+Results wait for those who still label or decide some of the stories behind them. Gold is told cell by cell on items, in
+downloads and in what is given story by story: none of that is shown of a story that somebody has open work on. Figures
+over whole selections are, from `workload.FEWEST` stories on; what counts gold labels or parts the stories is not, as
+the finished stories could be taken away from it. Nor are figures of those whose answers can be known: people, who may
+be the reader, and baselines, whose share of right answers counts the gold labels of the stories that are left.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +17,10 @@ from django.shortcuts import get_object_or_404
 
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.models import Role, Story, User
+from annotation.models.workload import FEWEST, too_few
 from annotation.services.open_work import Work
 from benchmark.models import Dataset, DatasetSample, EnteredRow, Entrant, Run, RunItem, Snapshot, SnapshotItem
-from benchmark.services import withheld
+from benchmark.services.absences import Absence, rows_withheld
 from benchmark.services.across import SuiteRanking, rankings_across
 from benchmark.services.calibration import calibration
 from benchmark.services.comparisons import Comparison, NotComparable
@@ -21,6 +29,7 @@ from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_of
 from benchmark.services.visibility import shows_results, visibility_of
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.results import EntrantResults, EntrantsByGroup
+from core.kept import kept_as
 from core.messages import Sentence, gettext_noop, quantity
 from core.stored_json import parsed_once, text_of
 from judge.domain.corrections import STILL_ALIGNING, CorrectedComparison, Correction
@@ -28,6 +37,9 @@ from workers.providers.registry import without_prompts
 
 ALIGNING = (Work.ALIGNMENT, Work.ALIGNED_ROWS)
 """The kinds of work that `calibration.open_samples` tells of."""
+TELLING = {"person": gettext_noop("People"), "baseline": gettext_noop("Baselines")}
+"""Kinds of entrants whose answers can be known, with what their rows are called."""
+Numbers = Set[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +107,7 @@ def closed_to(
         numbers_by_version.setdefault(version, set()).add(number)
     if suite and suite_named(suite).copied.load:
         datasets = [dataset] if dataset else list(Dataset.objects.filter(project=access.project, suite=suite))
-        texts = withheld.texts_of_stories(stories)
-        aligned_on = withheld.of_the_same_stories(numbers_by_version, datasets)
-        return aligned_on | withheld.questions_about(texts, suite_named(suite), datasets)
+        return _closed_questions(datasets, stories, numbers_by_version)
     closed: set[int] = set()
     if stories:
         closed.update(Story.objects.filter(pk__in=stories).order_by().values_list("number", flat=True))
@@ -106,6 +116,40 @@ def closed_to(
         own = Dataset.objects.filter(project=access.project, suite="").order_by().values_list("version", flat=True)
         closed.update(*(numbers_by_version.get(version, ()) for version in own))
     return frozenset(closed)
+
+
+def _closed_questions(
+    datasets: Iterable[Dataset], stories: Iterable[int], aligned: Mapping[int | None, Numbers]
+) -> frozenset[int]:
+    """Return the numbers of the samples of these copies of a suite whose story has the very text of one of these
+    stories, as it is, in translation, or as a version of gold keeps it, and of the samples that are `aligned`, by
+    version; with all others of their clusters, such as the same story in another language."""
+    texts: set[str | None] = set()
+    for text, translations in Story.objects.filter(pk__in=stories).values_list("text", "translations"):
+        texts |= {text, *(translations or {}).values()}
+    texts.update(DatasetSample.objects.filter(story__in=stories).values_list("content__story", flat=True))
+    told = frozenset(text for text in texts if isinstance(text, str) and text)
+    closed: set[int] = set()
+    for dataset in datasets:
+        if told and suite_named(dataset.suite).texts.story:
+            closed |= _questions_about(told, dataset)
+        if own := aligned.get(dataset.version):
+            clusters = dataset.samples.filter(number__in=own).order_by().values("cluster")
+            closed.update(dataset.samples.filter(cluster__in=clusters).order_by().values_list("number", flat=True))
+    return frozenset(closed)
+
+
+def _questions_about(texts: Set[str], dataset: Dataset) -> frozenset[int]:
+    """Return the numbers of the samples of the clusters that are about one of the texts. They are kept, as samples
+    never change and a walk through items asks each time."""
+
+    def numbers() -> frozenset[int]:
+        field = f"content__{suite_named(dataset.suite).texts.story}"
+        rows = list(dataset.samples.order_by().values_list("number", "cluster", field))
+        clusters = {cluster for _, cluster, text in rows if text in texts}
+        return frozenset(number for number, cluster, _ in rows if cluster in clusters)
+
+    return kept_as("questions-about", [dataset.pk, dataset.digest, sorted(texts)], numbers)
 
 
 def closed_in(access: ProjectAccess, run: Run) -> frozenset[int]:
@@ -175,25 +219,29 @@ def snapshot_document(access: ProjectAccess, report: Snapshot) -> Document:
 
 
 def _opened(access: ProjectAccess, document: Document, dataset: Dataset | None) -> Document:
-    if document.corrections and not _sees_corrections(access, document.corrections.uid):
+    # corrections show what people said of whose tables: they are for admins who align none of them still
+    if document.corrections and (
+        not access.at_least(Role.ADMIN) or calibration.unfinished(access.user, [document.corrections.uid])
+    ):
         document = replace(document, corrections=None)
     document = replace(document, groups=_with_own_corrections(access, document.groups))
     if document.comparison:
         document = replace(document, comparison=_with_own_corrected(access, document.comparison))
     if document.rankings is not None:
-        return replace(document, rankings=[_ranking_for(access, ranking) for ranking in document.rankings])
-    suite = next(map(group_suite, _groups_of(document)), "")
-    closed, stories = closed_to(access, suite, dataset), withheld.stories_of(document)
+        whole = [whole_ranking(ranking, closed_to(access, group_suite(ranking.group))) for ranking in document.rankings]
+        return replace(document, rankings=whole)
+    groups = [document.comparison.group] if document.comparison else document.groups
+    suite = next(map(group_suite, groups), "")
+    closed, stories = closed_to(access, suite, dataset), _stories_of(document)
     if stories is not None:
         _check_enough(stories, closed, suite)
-    if document.comparison and stories and closed & stories and _tells(document.keys or ()):
-        raise PermissionDenied(withheld.sentence(len(closed & stories), len(stories), suite))
-    return withheld.whole_document(document, closed)
-
-
-def _sees_corrections(access: ProjectAccess, study: str) -> bool:
-    """Return whether this member may see what people said of whose tables: admins who align none of them still."""
-    return access.at_least(Role.ADMIN) and not calibration.unfinished(access.user, [study])
+    if document.comparison and stories and closed & stories:
+        keys = document.keys or ()
+        entrants = [int(at) for key in keys if (at := key.partition(".")[2]).isdecimal()]
+        models = Entrant.objects.filter(pk__in=entrants).exclude(endpoint__provider__in=without_prompts()).count()
+        if models < len(keys):  # one of the two is a person or a baseline
+            raise PermissionDenied(waiting_sentence(len(closed & stories), len(stories), suite))
+    return whole_document(document, closed)
 
 
 def _with_own_corrections(access: ProjectAccess, groups: EntrantsByGroup) -> EntrantsByGroup:
@@ -224,21 +272,84 @@ def _with_own_corrected(access: ProjectAccess, comparison: Comparison) -> Compar
     return replace(comparison, corrected=waiting) if waits else comparison
 
 
-def _groups_of(document: Document) -> Iterable[str]:
-    """The metric groups that a document has figures of."""
-    return [document.comparison.group] if document.comparison else document.groups
+def _few(stories: Numbers, closed: Numbers, suite: str) -> bool:
+    """Return whether figures over these samples of a suite tell too much to a reader to whom some are `closed`. Of
+    questions about stories all closed ones count as those of one story."""
+    if not (suite and suite_named(suite).copied.load):
+        return too_few(stories, closed)
+    return bool(stories & closed) and len(stories - closed) + 1 < FEWEST
 
 
-def _tells(keys: Sequence[str]) -> bool:
-    """Return whether one of the two of a saved comparison is a person or a baseline."""
-    entrants = [int(at) for key in keys if (at := key.partition(".")[2]).isdecimal()]
-    models = Entrant.objects.filter(pk__in=entrants).exclude(endpoint__provider__in=without_prompts()).count()
-    return models < len(keys)
+def _check_enough(stories: Numbers, closed: Numbers, suite: str) -> None:
+    if _few(stories, closed, suite):
+        raise PermissionDenied(waiting_sentence(len(stories & closed), len(stories), suite))
 
 
-def _check_enough(stories: withheld.Numbers, closed: withheld.Numbers, suite: str) -> None:
-    if withheld.few(stories, closed, suite):
-        raise PermissionDenied(withheld.sentence(len(stories & closed), len(stories), suite))
+def waiting_sentence(open_stories: int, stories: int, suite: str = "") -> str:
+    """Say why figures over `stories`, or over questions of a `suite` about some, are not shown to a reader with open
+    work on some of them."""
+    return Sentence(
+        "These figures rest on {counted}, and you still have work to do on {open_stories} of them. Finish that first.",
+        counted=quantity(stories, *(suite_named(suite).noun if suite else ("story", "stories"))),
+        open_stories=f"{open_stories:,}",
+    )
+
+
+def _stories_of(document: Document) -> Numbers | None:
+    """Return the numbers of the stories that a document is about; None of one across suites."""
+    if document.comparison:
+        return {story.number for story in document.comparison.stories}
+    return None if document.numbers is None else set(document.numbers)
+
+
+def whole_document(document: Document, closed: Numbers) -> Document:
+    """Return the document with the number of stories that it is `withheld` for, and without what tells of them:
+    `TELLING` rows and every table and figure but those over all stories (`documents`)."""
+    stories = _stories_of(document)
+    count = len(closed if stories is None else closed & stories)
+    if not count:
+        return document
+    if document.comparison:
+        return replace(document, comparison=_whole_comparison(document.comparison, closed), withheld=count)
+    absent = dict(document.absent or {})
+    for row in _rows_withheld(document.groups, count):
+        absent[row.group] = [*absent.get(row.group, ()), row.absent_model]
+    return replace(document, groups=_whole_groups(document.groups), absent=absent, withheld=count)
+
+
+def _rows_withheld(groups: EntrantsByGroup, stories: int) -> list[Absence]:
+    """Return an absence for each kind of `TELLING` rows that is left out; `stories` is how many wait."""
+    present = {(group, entrant.kind) for group, entrants in groups.items() for entrant in entrants}
+    return [
+        rows_withheld(group, rows, stories)
+        for group in groups
+        for kind, rows in TELLING.items()
+        if (group, kind) in present
+    ]
+
+
+def _whole_groups(groups: EntrantsByGroup) -> dict[str, list[EntrantResults]]:
+    """Return the rows that tell of no story: without `TELLING` ones and the levels that follow from gold, and without
+    corrected scores, which rest on few stories."""
+    return {
+        group: [
+            replace(entrant, corrected=None, metrics=replace(entrant.metrics, levels=None, tells_levels=False))
+            for entrant in entrants
+            if entrant.kind not in TELLING
+        ]
+        for group, entrants in groups.items()
+    }
+
+
+def _whole_comparison(comparison: Comparison, closed: Numbers) -> Comparison:
+    """Return the comparison without rows by category, without corrected scores, which rest on few stories, and without
+    the stories in `closed`."""
+    stories = [story for story in comparison.stories if story.number not in closed]
+    withheld = len(comparison.stories) - len(stories)
+    if not withheld:
+        return comparison
+    rows = [row for row in comparison.rows if not row.category]
+    return replace(comparison, rows=rows, stories=stories, corrected=None, withheld=withheld)
 
 
 def check_shown(files: Mapping[str, object], name: str, withheld: int) -> None:
@@ -271,27 +382,39 @@ def leaderboard_for(
     if closed:
         leaderboard = replace(
             leaderboard,
-            entrants=withheld.whole_groups(leaderboard.entrants),
-            absent=[*leaderboard.absent, *withheld.rows_of(leaderboard.entrants, len(closed))],
+            entrants=_whole_groups(leaderboard.entrants),
+            absent=[*leaderboard.absent, *_rows_withheld(leaderboard.entrants, len(closed))],
             withheld=len(closed),
         )
     return leaderboard
 
 
-def waiting_for(access: ProjectAccess, stories: withheld.Numbers, *, before: Work | None = None) -> str:
+def waiting_for(access: ProjectAccess, stories: Numbers, *, before: Work | None = None) -> str:
     """Return why figures that part these stories wait, as a sentence; empty for who has no open work on any of them, of
     any kind or of those `before` one."""
     closed = closed_to(access, before=before) & stories
-    return withheld.sentence(len(closed), len(stories)) if closed else ""
+    return waiting_sentence(len(closed), len(stories)) if closed else ""
 
 
 def across_for(access: ProjectAccess) -> list[SuiteRanking]:
     """Return the rankings of all suites as this person may see them."""
-    return [_ranking_for(access, ranking) for ranking in rankings_across(access.project)]
+    return [
+        whole_ranking(ranking, closed_to(access, group_suite(ranking.group)))
+        for ranking in rankings_across(access.project)
+    ]
 
 
-def _ranking_for(access: ProjectAccess, ranking: SuiteRanking) -> SuiteRanking:
-    return withheld.whole_ranking(ranking, closed_to(access, group_suite(ranking.group)))
+def whole_ranking(ranking: SuiteRanking, closed: Numbers) -> SuiteRanking:
+    """Return the ranking without its chance level, which is a baseline's figure, for who has open work on its stories,
+    and with nobody in it where these are too few."""
+    count = len(closed & ranking.numbers)
+    if not count:
+        return ranking
+    suite = group_suite(ranking.group)
+    if _few(ranking.numbers, closed, suite):
+        why = waiting_sentence(count, len(ranking.numbers), suite)
+        return replace(ranking, places={}, ranked=0, chance=None, absent=(), withheld=why)
+    return replace(ranking, chance=None, no_chance=rows_withheld(ranking.group, TELLING["baseline"], count).why)
 
 
 def comparison_for(access: ProjectAccess, pair: Sequence[EntrantResults], comparison: Comparison) -> Comparison:
@@ -299,7 +422,7 @@ def comparison_for(access: ProjectAccess, pair: Sequence[EntrantResults], compar
     suite = group_suite(comparison.group)
     closed = closed_to(access, suite)
     stories = {story.number for story in comparison.stories}
-    telling = any(entrant.kind in withheld.TELLING for entrant in pair)
-    if withheld.few(stories, closed, suite) or (telling and closed & stories):
-        raise NotComparable(withheld.sentence(len(closed & stories), len(stories), suite))
-    return withheld.whole_comparison(_with_own_corrected(access, comparison), closed)
+    telling = any(entrant.kind in TELLING for entrant in pair)
+    if _few(stories, closed, suite) or (telling and closed & stories):
+        raise NotComparable(waiting_sentence(len(closed & stories), len(stories), suite))
+    return _whole_comparison(_with_own_corrected(access, comparison), closed)

@@ -36,7 +36,7 @@ from benchmark.services.leaderboard_scope import (
     suites_with_runs,
     version_to_show,
 )
-from benchmark.services.selections import selection_named
+from benchmark.services.leaderboards import selection_named
 from benchmark.suites.contract import Suite
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import is_suite, suite_named
@@ -185,14 +185,6 @@ def model_in(params: Mapping[str, str], rankings: Sequence[SuiteRanking]) -> str
     if key and not any(key in ranking.places for ranking in rankings):
         raise Http404(gettext_noop("No suite has a figure of this model."))
     return key
-
-
-def document_asked_for(params: Mapping[str, str], access: ProjectAccess) -> Document:
-    """Return the document of the leaderboard that the address asks for, with the rows that its filters leave."""
-    chosen = chosen_leaderboard(params, access)
-    if chosen is None:
-        raise Http404(gettext_noop("There is no dataset yet."))
-    return leaderboard_document_of(chosen, params)
 
 
 def leaderboard_document_of(chosen: ChosenLeaderboard, params: Mapping[str, str]) -> Document:

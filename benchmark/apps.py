@@ -10,13 +10,13 @@ class BenchmarkConfig(AppConfig):
 
         from annotation.models import schema_of
         from annotation.services.checklist import register as register_steps
-        from benchmark.services import additions, audit_words, evaluating, judge_tests
+        from benchmark.services import additions, audit_words, evaluating, judges
         from benchmark.suites.registry import SuiteRefused, schemas_from, suites
 
         register_steps(additions.steps_of)
         audit_words.register_words()
         evaluating.register_handler()
-        judge_tests.register_handler()
+        judges.register_handler()
         try:
             suites()
         except SuiteRefused as error:

@@ -13,8 +13,7 @@ from django.utils.datastructures import MultiValueDict
 from annotation.forms.corpus import FilesField
 from annotation.models import Project, User
 from benchmark.domain.provenance import Statements
-from benchmark.forms.launch import SampleFields
-from benchmark.forms.settings import setting_field
+from benchmark.forms.launch import SampleFields, setting_field
 from benchmark.models import Run
 from benchmark.services.made_elsewhere import importing
 from benchmark.services.made_elsewhere.files import FORMATS

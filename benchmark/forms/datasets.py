@@ -3,7 +3,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
-from benchmark.forms.settings import setting_field
+from benchmark.forms.launch import setting_field
 from benchmark.models import Audience
 from benchmark.suites.contract import Suite
 from core.messages import Sentence, gettext_noop

@@ -29,7 +29,9 @@ class EntryForm(PageForm):
     )
 
     def __init__(self, data: Any = None, *, suite: Suite, row: EnteredRow | None = None) -> None:
-        super().__init__(data, initial=_initial(row) if row else {})
+        initial = {"name": row.name, "kind": row.kind, "source": row.source} if row else {}
+        initial |= {f"{PREFIX}{key}": text for key, text in row.metrics.items()} if row else {}
+        super().__init__(data, initial=initial)
         self.suite = suite
         for metric in suite.enterable:
             widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
@@ -63,15 +65,7 @@ class EntryForm(PageForm):
     @property
     def metrics(self) -> Iterator[tuple[str, bool, list[forms.BoundField]]]:
         """Yield the fields of figures by heading, and whether they are differences, in points."""
-        ordered = sorted(self.suite.enterable, key=lambda metric: self._headings.index(metric.heading))
+        headings = list(dict.fromkeys(metric.heading for metric in self.suite.enterable))
+        ordered = sorted(self.suite.enterable, key=lambda metric: headings.index(metric.heading))
         for (heading, points), metrics in groupby(ordered, key=lambda metric: (metric.heading, metric.difference)):
             yield heading, points, [self[f"{PREFIX}{metric.key}"] for metric in metrics]
-
-    @property
-    def _headings(self) -> list[str]:
-        return list(dict.fromkeys(metric.heading for metric in self.suite.enterable))
-
-
-def _initial(row: EnteredRow) -> dict[str, Any]:
-    about = {"name": row.name, "kind": row.kind, "source": row.source}
-    return about | {f"{PREFIX}{key}": text for key, text in row.metrics.items()}

@@ -1,4 +1,4 @@
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
 from django import forms
@@ -12,10 +12,6 @@ from core.messages import gettext_noop
 from core.page_fields import PageForm
 
 ALL = ("", gettext_noop("All"))
-
-
-def _choices(names: Iterable[str]) -> list[tuple[str, str]]:
-    return [ALL, *((name, name) for name in names)]
 
 
 class ItemFilter(PageForm):
@@ -46,11 +42,8 @@ class ItemFilter(PageForm):
         self.fields["model"].choices = [ALL, *((pk, name) for pk, name in models.values_list("pk", "name"))]
         self.fields["step"].choices = [ALL, *((step.key, step.label) for step in suite.steps)]
         self.fields["problem"].choices = [ALL, *problems_of(suite).items()]
-        self.fields["category"].choices = _choices(categories_of(run))
+        self.fields["category"].choices = [ALL, *((name, name) for name in categories_of(run))]
         self.fields["split"].choices = [ALL, *parts_of(run, data.get("split", ""))]
-        self._add_row_fields(data)
-
-    def _add_row_fields(self, data: QueryDict) -> None:
         if self.rows is None or self.rows.unreadable is None:
             del self.fields["parse"]
         for row_filter in self.rows.filters if self.rows else ():

@@ -1,6 +1,6 @@
 """Forms of launching, judging and extending runs."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -13,7 +13,6 @@ from annotation.models import Project
 from benchmark.controls.chosen import CONTROLS, controls_of, senseless
 from benchmark.controls.contract import Control
 from benchmark.domain.parameters import SEED
-from benchmark.forms.settings import methods_field, setting_field, swept_field
 from benchmark.models import Dataset, DatasetSample, Run
 from benchmark.services.launches import judging_plans, planned
 from benchmark.services.plans import (
@@ -33,7 +32,7 @@ from benchmark.services.plans import (
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites_of
-from benchmark.suites.settings import Setting
+from benchmark.suites.settings import MOST_CHARACTERS, Setting
 from core.catalogues.sentences import translated
 from core.messages import Sentence, gettext_noop, listed, word
 from core.page_fields import PageForm
@@ -81,10 +80,6 @@ def part_choices(values: Iterable[str]) -> list[tuple[str, str]]:
     return [("", gettext_noop("All")), *((value, value) for value in values)]
 
 
-def title_field() -> forms.CharField:
-    return forms.CharField(required=False, max_length=MOST_TITLE, label=gettext_noop("Name of the run"))
-
-
 class RefusableForm(PageForm):
     """A form that a service may refuse: the sentence goes next to its field."""
 
@@ -127,7 +122,7 @@ class JudgingFields(PageForm):
     batch = forms.BooleanField(
         required=False, label=gettext_noop("As a batch, at the provider’s lower price; it may take a day")
     )
-    title = title_field()
+    title = forms.CharField(required=False, max_length=MOST_TITLE, label=gettext_noop("Name of the run"))
 
     def set_judging(self, suite: Suite) -> None:
         """Add the settings of judging; a suite without a judge has no field of it."""
@@ -143,9 +138,15 @@ class JudgingFields(PageForm):
 
     def add_swept(self, settings: Iterable[Setting]) -> list[str]:
         """Add the fields of settings of which several choices may be taken; returns their names."""
-        swept = {setting.swept: swept_field(setting) for setting in settings if setting.swept}
-        self.fields |= swept
-        return list(swept)
+        swept = [setting for setting in settings if setting.swept]
+        for setting in swept:
+            self.fields[setting.swept] = forms.TypedMultipleChoiceField(
+                choices=setting.choices, coerce=type(setting.default), required=False, empty_value=[],
+                widget=forms.CheckboxSelectMultiple,
+                label=Sentence("Sweep of {setting}", setting=setting.label.lower()),
+                help_text=gettext_noop("A run at each that is ticked, in one launch, instead of the one above."),
+            )  # fmt: skip
+        return [setting.swept for setting in swept]
 
     def swept_choices(self, names: Iterable[str]) -> dict[str, list[Any]]:
         return {name: self.cleaned_data[name] for name in names}
@@ -207,7 +208,19 @@ class SampleFields(RefusableForm):
         )  # fmt: skip
         datasets = project.datasets.asked_about_by(suite)
         fields["dataset"].queryset = datasets
-        fields["dataset"].label_from_instance = lambda dataset: translated(version_label(dataset, suite.noun[1]))
+
+        def label_of(dataset: Dataset) -> str:
+            what = f"{dataset.title}, " if dataset.title else ""
+            counted = Sentence(
+                "Version {dataset}: {what}{stories_count} {nouns}",
+                dataset=dataset.version,
+                what=what,
+                stories_count=f"{dataset.stories_count:,}",
+                nouns=word(suite.noun[1]),
+            )
+            return translated(listed([counted, dataset.note]))
+
+        fields["dataset"].label_from_instance = label_of
         fields["limit"].help_text = Sentence("{noun}; empty takes all.", noun=suite.noun[1].capitalize())
         for name, rows in (("split", project.splits), ("category", project.categories)):
             samples = DatasetSample.objects.filter(dataset__in=datasets).exclude(**{name: ""}).order_by(name)
@@ -266,7 +279,14 @@ class LaunchForm(JudgingFields, ControlFields, SampleFields):
         self.asking = [setting.name for setting in asking if not setting.method]
         names = names_of(project, suite)
         for setting in asking:
-            fields[setting.name] = methods_field(setting) if setting.method else setting_field(setting, names)
+            if not setting.method:
+                fields[setting.name] = setting_field(setting, names)
+                continue
+            fields[setting.name] = forms.MultipleChoiceField(
+                choices=setting.choices, initial=[setting.default], label=setting.label,
+                widget=forms.CheckboxSelectMultiple,
+                error_messages={"required": gettext_noop("Tick at least one method.")},
+            )  # fmt: skip
         self.swept, self.swept_judging = self.add_swept(asking), self.add_swept(suite.judging_settings)
         if not self.swept_judging:
             fields.pop("judges", None)
@@ -337,18 +357,6 @@ class LaunchForm(JudgingFields, ControlFields, SampleFields):
         )
 
 
-def version_label(dataset: Dataset, nouns: str) -> str:
-    """Return the text of a version in the list of a launch form."""
-    counted = Sentence(
-        "Version {dataset}: {what}{stories_count} {nouns}",
-        dataset=dataset.version,
-        what=f"{dataset.title}, " if dataset.title else "",
-        stories_count=f"{dataset.stories_count:,}",
-        nouns=word(nouns),
-    )
-    return listed([counted, dataset.note])
-
-
 class JudgeForm(JudgingFields, RefusableForm):
     """Other judges for the answers of a run."""
 
@@ -409,3 +417,25 @@ class ExtendForm(RefusableForm):
         chosen, samples = self.cleaned_data, run.dataset.samples
         more = samples.selected(split=chosen["split"], category=chosen["category"], limit=chosen["limit"] or 0)
         return list(chosen["endpoints"]), list(more) if chosen["more"] else []
+
+
+FEW = 10
+"""Numbers that are chosen from a list rather than typed."""
+
+
+def setting_field(setting: Setting, prompt_sets: Sequence[str] = ()) -> forms.Field:
+    """Return the field of a suite's setting; one that names a prompt set offers `prompt_sets`."""
+    options: dict[str, Any] = {"label": setting.label, "help_text": setting.help, "initial": setting.default}
+    choices: Sequence[tuple[str | int, str]] = setting.choices
+    is_integer = isinstance(setting.default, int) and not isinstance(setting.default, bool)
+    if setting.prompt_set:
+        choices = [(name, name) for name in prompt_sets]
+    elif not choices and is_integer and setting.most - setting.least < FEW:
+        choices = [(number, str(number) if number else "none") for number in range(setting.least, setting.most + 1)]
+    if choices:
+        return forms.TypedChoiceField(choices=choices, coerce=type(setting.default), **options)
+    if isinstance(setting.default, bool):
+        return forms.BooleanField(required=False, **options)
+    if isinstance(setting.default, int):
+        return forms.IntegerField(min_value=setting.least, max_value=setting.most, **options)
+    return forms.CharField(required=False, max_length=MOST_CHARACTERS, **options)

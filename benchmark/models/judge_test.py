@@ -13,7 +13,7 @@ from workers.models import Call, Endpoint, Item, Job
 class JudgeTest(OpaqueModel):
     """The self-test of one version of a suite's judge on contrast pairs made from a project's gold.
 
-    `version` is the digest of everything that makes the judge what it is (services/judge_versions.py); `prompt_set` and
+    `version` is the digest of everything that makes the judge what it is (services/judges.py); `prompt_set` and
     `params` say how it is asked, as a run's do.
     """
 

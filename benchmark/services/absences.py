@@ -17,7 +17,7 @@ from django.db.models import Count
 from benchmark.domain.tables import Absent
 from benchmark.models import Run, RunItem
 from benchmark.services.conditions import Ranking
-from benchmark.services.judge_versions import version_failure
+from benchmark.services.judges import version_failure
 from benchmark.services.leaderboards import people_of
 from benchmark.services.reports import WITHOUT_CALL, RunMetrics
 from benchmark.suites.registry import group_named, group_suite, keys_of, nouns_of_group, suite_named

@@ -7,9 +7,9 @@ from dataclasses import replace
 from benchmark.models import DatasetSample
 from benchmark.services.asking import prompts_of, step_request
 from benchmark.services.estimates import Cached, Part, steps_asked
-from benchmark.services.judge_tests import HANDLER as TESTS
-from benchmark.services.judge_tests import SELF_TEST, calls_of
-from benchmark.services.judge_tests import request_of as test_request
+from benchmark.services.judges import HANDLER as TESTS
+from benchmark.services.judges import SELF_TEST, calls_of
+from benchmark.services.judges import request_of as test_request
 from benchmark.services.plans import HANDLER, Plan, draft_of
 from benchmark.services.run_items import answers_by
 from benchmark.suites.registry import suite_named

@@ -8,9 +8,8 @@ from annotation.models import Project
 from benchmark.domain.inference import Cases, PairedDifference, adjusted, caution_text, fewest_units, paired_differences
 from benchmark.models import Run, RunItem, StoryScores
 from benchmark.services.calibration import calibration
-from benchmark.services.leaderboards import SEED, entrants_of
+from benchmark.services.leaderboards import SEED, Selection, entrants_of
 from benchmark.services.reports import reports_of
-from benchmark.services.selections import Selection
 from benchmark.suites.figures import KeptScores, cases_by_story, categories_of, clusters_of, lacking, scores_by_story
 from benchmark.suites.questions import Columns
 from benchmark.suites.registry import group_named, group_suite, keys_of, nouns_of_group, suite_named, units_of_group

@@ -17,7 +17,7 @@ from benchmark.domain.provenance import Making
 from benchmark.models import Run
 from benchmark.services.asking import chosen_of, reads_prompts, settings_of
 from benchmark.services.in_context import examples_text, judge_text
-from benchmark.services.judge_versions import version_of
+from benchmark.services.judges import version_of
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import OF_EVERY_RUN, OPTION, PARAMETER

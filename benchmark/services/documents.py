@@ -24,10 +24,15 @@ from benchmark.services.correction_tables import correction_tables
 from benchmark.services.entered_rows import rows_of, with_entered
 from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.methods_text import Facts, facts_of, methods_of
-from benchmark.services.repetition_tables import flips_of, prompt_table, repetition_story_table, repetition_table
+from benchmark.services.repetition_tables import (
+    flips_of,
+    prompt_splits,
+    prompt_table,
+    repetition_story_table,
+    repetition_table,
+)
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, group_table
-from benchmark.services.variance import prompt_splits
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.questions import PARSES

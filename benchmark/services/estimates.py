@@ -10,7 +10,7 @@ from decimal import Decimal
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import DatasetSample, Run
 from benchmark.services.extending import Extension, extension_under
-from benchmark.services.judge_tests import SELF_TEST, calls_of, is_wanted
+from benchmark.services.judges import SELF_TEST, calls_of, is_wanted
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, draft_of, method_of, methods_of, own_steps, plan_of, under_control
 from benchmark.services.question_sizes import Size, sizes_of, test_sizes

@@ -19,7 +19,7 @@ from benchmark.models import Entrant, Run, RunItem, SnapshotItem
 from benchmark.services.archiving import locked_run
 from benchmark.services.asking import passes_of, question_of, request_for
 from benchmark.services.items import LOST
-from benchmark.services.judge_versions import judged_at
+from benchmark.services.judges import judged_at
 from benchmark.services.launches import READ_AGAIN
 from benchmark.services.made_elsewhere.importing import take_back_answers
 from benchmark.services.plans import HANDLER, RunRefused, steps_of

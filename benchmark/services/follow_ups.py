@@ -17,7 +17,7 @@ from benchmark.services.archiving import locked_run
 from benchmark.services.asking import request_for
 from benchmark.services.estimates import Estimate, Line, line_of
 from benchmark.services.evaluating import Texts, answers_of
-from benchmark.services.judge_versions import judged_at
+from benchmark.services.judges import judged_at
 from benchmark.services.launches import FOLLOWED_UP
 from benchmark.services.plans import RunRefused, plan_of
 from benchmark.services.provenance import versions

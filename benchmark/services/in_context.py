@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from benchmark.domain.provenance import ExamplesUsed
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import DatasetResources, reads_prompts, sample_of, settings_of
-from benchmark.services.judge_versions import judge_name
+from benchmark.services.judges import judge_name
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.questions import Question

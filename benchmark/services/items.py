@@ -12,7 +12,7 @@ from django.db.models.expressions import OrderBy
 from benchmark.models import DatasetSample, Run, RunItem, SnapshotItem
 from benchmark.models.run import RunItemQuerySet
 from benchmark.services.asking import DatasetResources, sample_asked
-from benchmark.services.selections import OF_RUN, selection_named
+from benchmark.services.leaderboards import OF_RUN, selection_named
 from benchmark.suites.contract import Suite
 from benchmark.suites.items import KeptParse, Rows
 from benchmark.suites.questions import PARSES, Step

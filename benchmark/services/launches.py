@@ -20,7 +20,7 @@ from benchmark.services import preparing
 from benchmark.services.archiving import locked_run
 from benchmark.services.asking import reads_prompts
 from benchmark.services.in_context import examples_used
-from benchmark.services.judge_tests import ensure_test
+from benchmark.services.judges import ensure_test
 from benchmark.services.plan_checks import can_be_lean, check, check_all_but_samples
 from benchmark.services.plans import (
     HANDLER,
@@ -306,7 +306,7 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: d
     run.save()
     if later:
         enter_models(run, plan.endpoints)
-        preparing.begin(run, stories, looks=looks)
+        preparing.leave_to_workers(run, stories, looks=looks)
     else:
         enter(run, plan, plan.endpoints, stories, now)
         if not job.items.exists():  # a job without items would never end

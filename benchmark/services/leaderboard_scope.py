@@ -14,10 +14,17 @@ from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.absences import Absence, absences, apart, is_absent, uncovered, unscored
 from benchmark.services.calibration import calibration
 from benchmark.services.conditions import FIELDS, Ranking, named, ranked_together
-from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
+from benchmark.services.leaderboards import (
+    OF_RUN,
+    Selection,
+    entrants_of,
+    newest,
+    ranked_entrants,
+    selection_named,
+    selections_of,
+)
 from benchmark.services.reports import RunMetrics, reports_of
 from benchmark.services.runs import asks_plainly
-from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
 from benchmark.suites.registry import group_named, group_suite, is_suite, keys_of, suite_named, suites, suites_of
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import label
@@ -119,7 +126,7 @@ def leaderboard_of_runs(
     `reports_of`, without corrected scores; of all metric groups or of some `groups`."""
     selections = selections_of(dataset, reports, runs)
     chosen = _chosen(dataset, suite, selections, key)
-    fitting = _fitting(runs, reports, chosen)
+    fitting = [run for run in runs if chosen and chosen.stories <= set(reports[run.pk].numbers)]
     others = [run for run in runs if run not in fitting]
     everybody, without, conditions = _everybody(groups or keys_of(suite), fitting, reports, all_runs)
     absent = [absence for group, entrants in without.items() for absence in absences(group, entrants)]
@@ -162,7 +169,8 @@ def ranking_with(
     selections = selections_of(dataset, reports, runs)
     splits = dict.fromkeys([asked.get("split", ""), *(f"{OF_RUN}{key.partition('.')[0]}" for key in keys)])
     for split, every in product(splits, dict.fromkeys([asked.get("runs") == "all", True])):
-        fitting = _fitting(runs, reports, _chosen(dataset, suite, selections, split))
+        chosen = _chosen(dataset, suite, selections, split)
+        fitting = [run for run in runs if chosen and chosen.stories <= set(reports[run.pk].numbers)]
         everybody, _, conditions = _everybody(keys_of(suite), fitting, reports, every)
         within = [entrant.within for entrant in everybody[group] if entrant.key in keys]  # a baseline has no prompts
         own = {field: next(filter(None, (names[field] for names in within)), "") for field in FIELDS}
@@ -182,18 +190,13 @@ def _ranked(
     names_by_field: Mapping[str, Iterable[str]],
     runs: Sequence[Run],
 ) -> tuple[list[EntrantResults], Ranking]:
-    """Return `ranked_together` of these entrants, of the preferred judge if none is asked for. Of conditions that
+    """Return `ranked_together` of these named entrants, of the preferred judge if none is asked for. Of conditions that
     equally many models have, those of a plain run come first, and then the newest: a launch by several methods has them
-    all, and other suites and papers are plain."""
-    plain = {run.uid for run in runs if asks_plainly(run)}
-    in_order = sorted(entrants, key=lambda entrant: entrant.run not in plain)
-    return ranked_together(in_order, asked, names_by_field, judges=_judges_in_order(dataset, group, entrants))
+    all, and other suites and papers are plain.
 
-
-def _judges_in_order(dataset: Dataset, group: str, entrants: Sequence[EntrantResults]) -> list[str]:
-    """Return the names of the judges of these named entrants: those that studies chose first, of the very dataset
-    before others and the latest choice before earlier ones, then those with verdicts, by their number of models; those
-    without a verdict on any of them last. One statement, none where there is one judge."""
+    Judges that studies chose are preferred, those of the very dataset before others and the latest choice before
+    earlier ones; then those with verdicts, by their number of models.
+    """
     versions: dict[str, str] = {}
     models: Counter[str] = Counter()
     heard, score = set(), group_named(group).score
@@ -206,20 +209,17 @@ def _judges_in_order(dataset: Dataset, group: str, entrants: Sequence[EntrantRes
         has_score = entrant.kind != "person" and overall.value_of(score) is not None
         if has_score and (overall.bounds_of(score) or (0, 1))[1] > 0:
             heard.add(judge)
-    if len(versions) < 2:
-        return list(versions)
-    chosen = calibration.chosen_versions(dataset)
-
-    def place(judge: str) -> tuple[int, bool, int]:
-        at = next((at for at, version in enumerate(chosen) if version.startswith(versions[judge])), len(chosen))
-        return at, judge not in heard, -models[judge]
-
-    return sorted(versions, key=place)
-
-
-def _fitting(runs: Sequence[Run], reports: Mapping[int, RunMetrics], chosen: Selection | None) -> list[Run]:
-    """Return the runs that cover the stories of the selection."""
-    return [run for run in runs if chosen and chosen.stories <= set(reports[run.pk].numbers)]
+    judges = list(versions)
+    if judges[1:]:
+        chosen = calibration.chosen_versions(dataset)
+        at = {
+            judge: next((at for at, version in enumerate(chosen) if version.startswith(versions[judge])), len(chosen))
+            for judge in judges
+        }
+        judges.sort(key=lambda judge: (at[judge], judge not in heard, -models[judge]))
+    plain = {run.uid for run in runs if asks_plainly(run)}
+    in_order = sorted(entrants, key=lambda entrant: entrant.run not in plain)
+    return ranked_together(in_order, asked, names_by_field, judges=judges)
 
 
 Everybody = dict[str, list[EntrantResults]]

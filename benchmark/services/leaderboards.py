@@ -1,4 +1,5 @@
-"""Entrants of runs in order, with both parses, intervals and the groups that cannot be told apart.
+"""Selections of stories that models are compared on, and entrants of runs in order, with both parses, intervals and the
+groups that cannot be told apart.
 
 The order is that of `inference.leaderboard`: by the worst case, on the same stories for all.
 
@@ -8,13 +9,13 @@ What the inference needs of stories is read only where the same set of scores wa
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmark.domain.inference import Case, Cases, Ranking, leaderboard
 from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.report_rows import BothParses
-from benchmark.models import Run, StoryScores
+from benchmark.models import Dataset, Run, StoryScores
 from benchmark.services.conditions import (
     FIELDS,
     Conditions,
@@ -25,10 +26,8 @@ from benchmark.services.conditions import (
     settings_in_words,
 )
 from benchmark.services.in_context import examples_text, judge_text
-from benchmark.services.judge_tests import summaries_of
-from benchmark.services.judge_versions import version_failure
-from benchmark.services.reports import EntrantMetrics, RunMetrics
-from benchmark.services.selections import Selection
+from benchmark.services.judges import summaries_of, version_failure
+from benchmark.services.reports import EntrantMetrics, RunMetrics, report_of
 from benchmark.suites.figures import (
     cases_by_story,
     categories_of,
@@ -39,15 +38,101 @@ from benchmark.suites.figures import (
     with_intervals,
 )
 from benchmark.suites.questions import PARSES, BySample
-from benchmark.suites.reasons import lost_by_judge
-from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
+from benchmark.suites.reasons import lost_by_judge, lost_outside
+from benchmark.suites.registry import group_named, nouns_of_group, nouns_of_samples, suite_named, units_of_group
 from benchmark.suites.reports import GroupMetrics
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import REPETITIONS, label
 from core.kept import kept_as
-from core.messages import Sentence, gettext_noop
+from core.messages import Sentence, gettext_noop, word
 from core.plain import plain
 from core.statistics import RESAMPLES, method
+
+OF_RUN = "run:"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """`key` is empty for all stories, the name of a split, or `run:` and the id of a run; `stories` are numbers."""
+
+    key: str
+    label: str
+    stories: frozenset[int]
+
+
+def selections_of(dataset: Dataset, reports: Mapping[int, RunMetrics], runs: Sequence[Run]) -> list[Selection]:
+    """Return the selections that some run covers: all stories, splits, and the stories of runs.
+
+    Those that a run of this site covers come first, and of these the one in which a run has most answers, the largest
+    where several have as many. What a run was to ask says nothing: it may have few answers.
+    """
+    rows = list(dataset.samples.values_list("number", "split"))
+    label = Sentence("All {rows} {suite}", rows=f"{len(rows):,}", suite=nouns_of_samples(dataset.suite)[1])
+    selections = [Selection("", label, frozenset(number for number, _ in rows))]
+    for split in sorted({split for _, split in rows if split}):
+        selections.append(_split(dataset, split, (number for number, own_split in rows if own_split == split)))
+    for run in reversed(runs):
+        own_selection = _of_run(run, reports[run.pk].numbers)
+        if own_selection.stories and own_selection.stories not in {selection.stories for selection in selections}:
+            selections.append(own_selection)
+    covered = []  # (stories, answers of the entrant with most, whether they were made here) of each run
+    for run in runs:
+        groups = [group.key for group in suite_named(run.suite).main_groups]
+        answers = [
+            sum(_answers(row.groups.get(group)) for group in groups) for row in reports[run.pk].entrants if row.id
+        ]
+        covered.append((frozenset(reports[run.pk].numbers), max(answers, default=0), not run.made_elsewhere))
+    preferred = []
+    for selection in selections:
+        if with_all := [(most, here) for stories, most, here in covered if selection.stories <= stories]:
+            any_here = any(here for _, here in with_all)
+            most = max(most for most, here in with_all if here or not any_here)
+            preferred.append(((any_here, most, len(selection.stories)), selection))
+    return [selection for _, selection in sorted(preferred, key=lambda row: row[0], reverse=True)]
+
+
+def _answers(metrics: GroupMetrics | None) -> int:
+    """Return the number of samples of a metric group that have an answer, readable or not."""
+    if metrics is None:
+        return 0
+    row = metrics.parses.overall("repaired")
+    return row.asked - sum(count for reason, count in row.unreadable_reasons.items() if lost_outside(reason))
+
+
+def selection_named(dataset: Dataset, key: str, suite: str) -> Selection | None:
+    """Return the selection of that key; None for all stories and for a key that names none, as a run of another suite
+    than `suite`."""
+    if key.startswith(OF_RUN):
+        run = Run.objects.filter(dataset=dataset, suite=suite, uid=key.removeprefix(OF_RUN)).first()
+        selection = run and _of_run(run, report_of(run).numbers)
+    else:
+        selection = key and _split(dataset, key, dataset.samples.filter(split=key).values_list("number", flat=True))
+    return selection if selection and selection.stories else None
+
+
+def _split(dataset: Dataset, split: str, numbers: Iterable[int]) -> Selection:
+    stories = frozenset(numbers)
+    nouns = nouns_of_samples(dataset.suite)[1]
+    return Selection(
+        split,
+        Sentence("Split {split}: {stories} {nouns}", split=split, stories=f"{len(stories):,}", nouns=word(nouns)),
+        stories,
+    )
+
+
+def _of_run(run: Run, numbers: Iterable[int]) -> Selection:
+    stories = frozenset(numbers)
+    return Selection(
+        f"{OF_RUN}{run.uid}",
+        Sentence(
+            "{stories} {noun} of “{run}”",
+            stories=f"{len(stories):,}",
+            noun=word(suite_named(run.suite).noun[1]),
+            run=run.title,
+        ),
+        stories,
+    )
+
 
 SEED = 1
 
@@ -157,7 +242,19 @@ def ranked_entrants(
         return []
     score = group_named(group).score
     compared = _versions(entrants, group, selection, seed)
-    models, metrics, no_letters = kept_as("ranking", compared, lambda: _ranking(entrants, group, selection, seed))
+
+    def computed() -> tuple[Any, ...]:
+        """Return the ranked models by parse and key, the metrics of the selection by key if they are not the report's,
+        and by parse the reason why there are no letters."""
+        rankings, partial = differences(entrants, group, selection, seed=seed), _partial(entrants, selection)
+        scores = _scores_of(partial, group)
+        return (
+            {parse: {model.model: model for model in ranking.models} for parse, ranking in rankings.items()},
+            {entrant.key: _part(entrant, scores[entrant.scores], group, selection, seed) for entrant in partial},
+            {parse: ranking.no_letters for parse, ranking in rankings.items()},
+        )
+
+    models, metrics, no_letters = kept_as("ranking", compared, computed)
 
     def place(entrant: EntrantResults) -> tuple[int, bool, int, float, str]:
         ranking = entrant.ranking["repaired"]
@@ -204,18 +301,6 @@ def _versions(entrants: Sequence[EntrantResults], group: str, selection: Selecti
 def _scores_of(entrants: Iterable[EntrantResults], group: str) -> dict[int, Any]:
     rows = StoryScores.objects.filter(pk__in={entrant.scores for entrant in entrants}).values_list("pk", "metrics")
     return {pk: metrics[group] for pk, metrics in rows}
-
-
-def _ranking(entrants: Sequence[EntrantResults], group: str, selection: Selection | None, seed: int) -> tuple[Any, ...]:
-    """Return the ranked models by parse and key, the metrics of the selection by key if they are not the report's, and
-    by parse the reason why there are no letters."""
-    rankings, partial = differences(entrants, group, selection, seed=seed), _partial(entrants, selection)
-    scores = _scores_of(partial, group)
-    return (
-        {parse: {model.model: model for model in ranking.models} for parse, ranking in rankings.items()},
-        {entrant.key: _part(entrant, scores[entrant.scores], group, selection, seed) for entrant in partial},
-        {parse: ranking.no_letters for parse, ranking in rankings.items()},
-    )
 
 
 def _part(

@@ -1,8 +1,6 @@
 """The making of a report, as facts and as the paragraphs that a paper's methods section needs. Every number is read
 from the run."""
 
-from collections.abc import Sequence
-
 from django.db.models import Min
 
 from annotation.domain.shipped_schemas import version_text
@@ -11,9 +9,9 @@ from benchmark.models import AnswerFormat, Run, RunItem
 from benchmark.services.asking import settings_of
 from benchmark.services.conditions import settings_in_words
 from benchmark.services.in_context import examples_text, judge_sees
-from benchmark.services.judge_versions import judge_name
+from benchmark.services.judges import judge_name
 from benchmark.services.reports import RunMetrics
-from benchmark.services.watching import SchemaBreaker, schema_breakers
+from benchmark.services.watching import schema_breakers
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.reports import ASKING, PROMPTS, UNCERTAINTY, Reported
@@ -100,18 +98,6 @@ def facts_of(run: Run, report: RunMetrics) -> Facts:
 def _minute(at: str) -> str:
     """Return a time in ISO format as pages print it."""
     return f"{at[:16].replace('T', ' ')} UTC"
-
-
-def _making_text(run: Run) -> str:
-    """Return the paragraph on answers that were made elsewhere; empty where the run asked itself."""
-    if not (making := (run.source or run).imported):
-        return ""
-    by = f"with {making.made_with}" if making.made_with else "by means that their file does not name"
-    return (
-        f"The answers of {making.model} were made elsewhere, {by}, and imported from {making.file} (SHA-256 "
-        f"{making.digest[:12]}…); how they were asked for is not known here. They are read and scored as all "
-        "answers are."
-    )
 
 
 def _data_facts(run: Run) -> Facts:
@@ -201,8 +187,14 @@ def methods_of(run: Run, report: RunMetrics, groups: EntrantsByGroup) -> list[di
         own = [(suite.title, str(error))]
     placed = {heading for heading, _ in own}
     common = [(UNCERTAINTY, reported.uncertainty)]
-    if making := _making_text(run):
-        own = [("Answers", making), *(paragraph for paragraph in own if paragraph[0] not in (PROMPTS, ASKING))]
+    if making := (run.source or run).imported:
+        by = f"with {making.made_with}" if making.made_with else "by means that their file does not name"
+        text = (
+            f"The answers of {making.model} were made elsewhere, {by}, and imported from {making.file} (SHA-256 "
+            f"{making.digest[:12]}…); how they were asked for is not known here. They are read and scored as all "
+            "answers are."
+        )
+        own = [("Answers", text), *(paragraph for paragraph in own if paragraph[0] not in (PROMPTS, ASKING))]
     else:
         common.insert(0, (ASKING, reported.asking))
     paragraphs = [("Data", _data(run, report)), *own, *(part for part in common if part[0] not in placed)]
@@ -212,17 +204,30 @@ def methods_of(run: Run, report: RunMetrics, groups: EntrantsByGroup) -> list[di
 def _reported(run: Run, groups: EntrantsByGroup) -> Reported:
     """Return what of the run its suite's paragraphs are made from; `groups` are the rows by metric group."""
     judged = [entrant for key, entrants in groups.items() if group_named(key).judged for entrant in entrants]
+    parameters, turns, temperature = run.parameters, run.parameters.repetitions, run.parameters.temperature
+    often = f"Each was asked {turns} times" if turns > 1 else "Each was asked once"
+    freely = f"at temperature {temperature:g}" if temperature is not None else "at the suite's temperature"
+    seeds = " and the numbers after it." if turns > 1 else "."
+    schema = ""
+    if run.answer_format == AnswerFormat.STRUCTURED:
+        breaches = "; ".join(
+            f"{breaker['endpoint']} in {breaker['broken']:,} of {breaker['answers']:,} "
+            f"answer{'' if breaker['answers'] == 1 else 's'} of {breaker['step_name'].lower()}"
+            for breaker in schema_breakers(run)
+        )
+        ignored = f"The schema was ignored by {breaches}. These answers are unreadable, whatever they say."
+        schema = ignored if breaches else "No endpoint ignored the schema."
     return Reported(
         settings=settings_of(run),
         groups=frozenset(key for key, entrants in groups.items() if entrants),
         kinds=frozenset(entrant.kind for entrants in groups.values() for entrant in entrants),
         prompted=any(entrant.asked_as.provider not in without_prompts() for entrant in run.entrants.all()),
         judge=judge_name(run) if run.judge else "",
-        asking=_asking(run),
+        asking=f"{often}, {freely}, with seed {parameters.seed}{seeds}",
         uncertainty=_uncertainty(run, groups),
         judge_notes=notes_of(judged),
         examples={step.key: examples_text(run, step.key) for step in suite_named(run.suite).steps},
-        schema=_broke_the_schema(schema_breakers(run)) if run.answer_format == AnswerFormat.STRUCTURED else "",
+        schema=schema,
     )
 
 
@@ -236,26 +241,6 @@ def _data(run: Run, report: RunMetrics) -> str:
         f"{dataset.project.name}, published with SHA-256 {dataset.digest[:12]}… (in full below). Each proposition has "
         f"{len(dataset.schema.keys)} labels of schema {version_text(dataset.schema)}."
     )
-
-
-def _asking(run: Run) -> str:
-    parameters = run.parameters
-    turns, temperature = parameters.repetitions, parameters.temperature
-    often = f"Each was asked {turns} times" if turns > 1 else "Each was asked once"
-    freely = f"at temperature {temperature:g}" if temperature is not None else "at the suite's temperature"
-    return f"{often}, {freely}, with seed {parameters.seed}" + (" and the numbers after it." if turns > 1 else ".")
-
-
-def _broke_the_schema(breakers: Sequence[SchemaBreaker]) -> str:
-    """Name the endpoints that ignored the schema, and say in how many of their answers."""
-    if not breakers:
-        return "No endpoint ignored the schema."
-    breaches = "; ".join(
-        f"{breaker.endpoint} in {breaker.broken:,} of {breaker.answers:,} "
-        f"answer{'' if breaker.answers == 1 else 's'} of {breaker.step_name.lower()}"
-        for breaker in breakers
-    )
-    return f"The schema was ignored by {breaches}. These answers are unreadable, whatever they say."
 
 
 def _uncertainty(run: Run, groups: EntrantsByGroup) -> str:

@@ -44,8 +44,19 @@ def check_all_but_samples(plan: Plan) -> None:
     _check_options(plan, plan.definition.settings)
     check_controls(plan)
     for endpoint in plan.endpoints:
-        if not own_steps(plan, endpoint):
-            raise RunRefused(_nothing_for(plan, endpoint), "endpoints")
+        if own_steps(plan, endpoint):
+            continue
+        if endpoint.tasks is not None:
+            raise RunRefused(
+                "{endpoint} is a baseline that can only {able}; none of the chosen steps is for it.", "endpoints",
+                endpoint=endpoint.name, able=" or ".join(endpoint.tasks),
+            )  # fmt: skip
+        if plan.source is None:
+            raise RunRefused("None of the chosen steps is for {endpoint}.", "endpoints", endpoint=endpoint.name)
+        raise RunRefused(
+            "{source} has no {definition} of {endpoint} to be judged.", "endpoints",
+            source=plan.source, definition=judged_answers(plan.definition)[0], endpoint=endpoint.name,
+        )  # fmt: skip
     check_endpoints(plan)
     try:
         prompt_hashes(plan)
@@ -222,20 +233,6 @@ def _samples(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
     if any(sample.pk in answered for sample in samples):
         return [sample for sample in samples if sample.pk in asked]
     raise RunRefused(nothing_to_judge(suite), "source")
-
-
-def _nothing_for(plan: Plan, endpoint: Endpoint) -> str:
-    if endpoint.tasks is not None:
-        return Sentence(
-            "{endpoint} is a baseline that can only {able}; none of the chosen steps is for it.",
-            endpoint=endpoint.name, able=" or ".join(endpoint.tasks),
-        )  # fmt: skip
-    if plan.source is None:
-        return Sentence("None of the chosen steps is for {endpoint}.", endpoint=endpoint.name)
-    return Sentence(
-        "{source} has no {definition} of {endpoint} to be judged.",
-        source=plan.source, definition=judged_answers(plan.definition)[0], endpoint=endpoint.name,
-    )  # fmt: skip
 
 
 def _check_source(plan: Plan, source: Run) -> None:

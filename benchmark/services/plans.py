@@ -69,21 +69,18 @@ class Plan:
             object.__setattr__(self, "suite", suite_for(self.suite, self.dataset.schema).name)
         defaults = {setting.name: setting.default for setting in self.definition.settings}
         object.__setattr__(self, "options", defaults | dict(self.options))
-        unknown = {*self.steps} - {step.key for step in self.definition.steps}  # kept, to be refused
-        steps = self._programmed() if self.definition.asking.program and not unknown else self.steps
+        steps, program, judging = self.steps, self.definition.asking.program, self.definition.judging
+        unknown = {*steps} - {step.key for step in self.definition.steps}  # kept, to be refused
+        if program and not unknown:  # which names the steps, and judging is one of them if there is a judge
+            try:
+                steps = program(self.options) if self.source is None else ()
+            except SuiteFailed as error:
+                raise RunRefused(str(error)) from error
+            steps = [*steps, judging.key] if judging and self.judge else steps
         left_out = senseless(self.definition.controls, self.control) if self.control else {}
         # a form or a command may name one twice
         object.__setattr__(self, "steps", [step for step in dict.fromkeys(steps) if step not in left_out])
         object.__setattr__(self, "controls", tuple(dict.fromkeys(self.controls)))
-
-    def _programmed(self) -> Sequence[str]:
-        """Return the steps that the suite's program names, and judging if there is a judge."""
-        program, judging = self.definition.asking.program, self.definition.judging
-        try:
-            own = program(self.options) if program and self.source is None else ()
-        except SuiteFailed as error:
-            raise RunRefused(str(error)) from error
-        return [*own, judging.key] if judging and self.judge else own
 
     @property
     def definition(self) -> Suite:
@@ -223,14 +220,14 @@ def plans_of_sweep(plans: Sequence[Plan], swept: Mapping[str, Sequence[Any]]) ->
     """Return each plan at each chosen value, by field; the plans themselves if none is chosen. Raises RunRefused."""
     for field_name, values in swept.items():
         if values:
-            plans = [each for plan in plans for each in _at_each(plan, field_name, values)]
+            parted = []
+            for plan in plans:
+                setting = _swept_setting(plan, field_name, values)
+                chosen = [value for value, _ in setting.choices if value in values]
+                names = [(f"{setting.label.lower()} {value}", {setting.name: value}) for value in chosen]
+                parted += _parted(plan, names)
+            plans = parted
     return list(plans)
-
-
-def _at_each(plan: Plan, field_name: str, values: Sequence[Any]) -> list[Plan]:
-    setting = _swept_setting(plan, field_name, values)
-    chosen = [value for value, _ in setting.choices if value in values]
-    return _parted(plan, [(f"{setting.label.lower()} {value}", {setting.name: value}) for value in chosen])
 
 
 def _swept_setting(plan: Plan, field_name: str, values: Sequence[Any]) -> Setting:
@@ -349,35 +346,30 @@ def plan_of(run: Run) -> Plan:
 
 def check_controls(plan: Plan) -> None:
     """Raise RunRefused for an unknown control, and for one that makes no sense for anything of the plan."""
-    for name in plan.controls:
-        if why := _no_control(plan, name):
-            raise RunRefused(why, "controls")
-
-
-def _no_control(plan: Plan, name: str) -> str:
-    """Return the reason why the plan cannot be asked under a control, or ""."""
     suite = plan.definition
-    if name not in CONTROLS:
-        offered = listed(control.name for control in controls_of(suite.controls)) or "none"
-        return Sentence(
-            "There is no control {name}; {suite} has: {offered}.", name=repr(name), suite=suite.title, offered=offered
-        )
-    title = CONTROLS[name].title
-    if why := senseless(suite.controls, name).get(""):
-        return Sentence(
-            "{suite} has no control “{controls}”: {why}", suite=suite.title, controls=title, why=uncapitalised(why)
-        )
-    if why := refused(suite.controls, name, method_of(plan)):
-        return Sentence(
-            "{suite} has no control “{controls}” with the method {method}: {why}",
-            suite=suite.title, controls=title, method=methods_of(suite)[method_of(plan)], why=uncapitalised(why),
-        )  # fmt: skip
-    if not _steps_under(plan, name):
-        return Sentence(
-            "Under the control “{controls}” nothing is left to be asked. {plan}",
-            controls=title, plan=sentences(*_notes(plan, name)),
-        )  # fmt: skip
-    return ""
+    for name in plan.controls:
+        if name not in CONTROLS:
+            offered = listed(control.name for control in controls_of(suite.controls)) or "none"
+            raise RunRefused(
+                "There is no control {name}; {suite} has: {offered}.", "controls",
+                name=repr(name), suite=suite.title, offered=offered,
+            )  # fmt: skip
+        title = CONTROLS[name].title
+        if why := senseless(suite.controls, name).get(""):
+            raise RunRefused(
+                "{suite} has no control “{controls}”: {why}", "controls",
+                suite=suite.title, controls=title, why=uncapitalised(why),
+            )  # fmt: skip
+        if why := refused(suite.controls, name, method_of(plan)):
+            raise RunRefused(
+                "{suite} has no control “{controls}” with the method {method}: {why}", "controls",
+                suite=suite.title, controls=title, method=methods_of(suite)[method_of(plan)], why=uncapitalised(why),
+            )  # fmt: skip
+        if not _steps_under(plan, name):
+            raise RunRefused(
+                "Under the control “{controls}” nothing is left to be asked. {plan}", "controls",
+                controls=title, plan=sentences(*_notes(plan, name)),
+            )  # fmt: skip
 
 
 def under_control(

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from functools import partial
 
 from benchmark.domain import plots
-from benchmark.domain.drawn import Lead, ModelRow, Plot, RankedRow, Reference
+from benchmark.domain.drawn import Lead, ModelRow, Plot, Reference
 from benchmark.domain.tables import Absent, absent_text
 from benchmark.services.absences import without_metrics
 from benchmark.services.asked_again_tables import control_pictures, method_pictures
 from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
 from benchmark.services.entered_rows import references_in, references_of
+from benchmark.services.result_tables import leaderboard_rows
 from benchmark.suites.contract import Suite
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.results import EntrantResults, ParseResults, ShownPicture
-from benchmark.suites.showing.entrants import in_rank_order, models_of, score_of
-from benchmark.suites.showing.missing import missing_of
+from benchmark.suites.showing.entrants import in_rank_order, models_of
 from core.messages import Sentence, gettext_noop, word
 
 WIDTHS = ("page", "column")
@@ -80,16 +80,13 @@ def plots_of(document: Document, failed: list[str] | None = None) -> dict[str, P
     return {name: picture for name, picture in pictures.items() if picture.whole or not document.withheld}
 
 
-def _of(title: str, parse: str) -> str:
-    return Sentence("{title}, {parse} parse", title=title, parse=word(parse))
-
-
 def _picture(document: Document, picture: ShownPicture, parse: str, references: Sequence[Reference] = ()) -> Picture:
     """Return a plot of one parse with the models that have no figures of it."""
     absent = absent_from(document, *picture.groups)
     for group in picture.groups:
         absent += without_metrics(document.groups.get(group, ()), group, parse)
-    return Picture(_of(picture.title, parse), picture.plot, tuple(absent), picture.whole, references)
+    title = Sentence("{title}, {parse} parse", title=picture.title, parse=word(parse))
+    return Picture(title, picture.plot, tuple(absent), picture.whole, references)
 
 
 def _leaderboard(document: Document, entrants: Sequence[EntrantResults], group: str) -> Picture:
@@ -105,26 +102,6 @@ def _leaderboard(document: Document, entrants: Sequence[EntrantResults], group: 
     entered = [reference for reference in references if described.score in reference.values]
     title = Sentence("{score_title}, both parses", score_title=described.score_title)
     return Picture(title, plot, tuple(absent_from(document, group)), whole=True, references=entered)
-
-
-def leaderboard_rows(entrants: Sequence[EntrantResults], group: str) -> list[RankedRow]:
-    """Return the row of each entrant."""
-    rows = []
-    for entrant in entrants:
-        missing, ranking = missing_of(entrant, group), entrant.ranking.get("repaired")
-        rows.append(
-            RankedRow(
-                model=entrant.model,
-                group=entrant.group["repaired"],
-                ranks=ranking.ranks if ranking else None,
-                official=score_of(entrant, "official", group),
-                repaired=score_of(entrant, "repaired", group),
-                corrected=entrant.corrected.scores.get(group_named(group).score) if entrant.corrected else None,
-                left_out=missing.left_out,
-                bounds=missing.bounds,
-            )
-        )
-    return rows
 
 
 MATRIX_FROM = 3
@@ -144,8 +121,10 @@ def _matrices(document: Document, results: ParseResults) -> Iterator[tuple[str, 
                 ranking = model.ranking.get(parse)
                 why = (ranking and ranking.reason) or model.metrics.reason or gettext_noop("not ranked")
                 absent.append(Absent(model.model, why.removesuffix(".")))
-        title = Sentence("{score_title}: differences between all pairs", score_title=group_named(group).score_title)
-        yield f"pairs-{group}", Picture(_of(title, parse), partial(_pairs, entrants, group, parse), tuple(absent))
+        score = group_named(group).score_title
+        title = Sentence("{score_title}: differences between all pairs", score_title=score)
+        title = Sentence("{title}, {parse} parse", title=title, parse=word(parse))
+        yield f"pairs-{group}", Picture(title, partial(_pairs, entrants, group, parse), tuple(absent))
 
 
 def _pairs(entrants: Sequence[EntrantResults], group: str, parse: str) -> Plot:
@@ -192,16 +171,16 @@ def comparison_picture(comparison: Comparison) -> Picture:
         second=comparison.second,
         group=nouns_of_group(comparison.group)[0],
     )
-    return Picture(title, partial(_compared, comparison))
 
+    def plot() -> Plot:
+        overall = next(row for row in comparison.rows if row.key == group_named(comparison.group).score)
+        return plots.two_models(
+            [(story.first, story.second) for story in comparison.stories],
+            first=comparison.first,
+            second=comparison.second,
+            score=group_named(comparison.group).score_title,
+            noun=nouns_of_group(comparison.group),
+            difference=overall,
+        )
 
-def _compared(comparison: Comparison) -> Plot:
-    overall = next(row for row in comparison.rows if row.key == group_named(comparison.group).score)
-    return plots.two_models(
-        [(story.first, story.second) for story in comparison.stories],
-        first=comparison.first,
-        second=comparison.second,
-        score=group_named(comparison.group).score_title,
-        noun=nouns_of_group(comparison.group),
-        difference=overall,
-    )
+    return Picture(title, plot)

@@ -14,7 +14,7 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from annotation.services.short_writes import ShortWrites
-from benchmark.models import DatasetSample, Entrant, Run, RunItem, RunPreparation
+from benchmark.models import DatasetSample, Run, RunItem, RunPreparation
 from benchmark.services.asking import sample_asked
 from benchmark.services.made_elsewhere import importing
 from benchmark.services.made_elsewhere.files import BadFile
@@ -44,19 +44,16 @@ def is_large(plan: Plan, samples: int) -> bool:
     return samples * steps * plan.repetitions > AT_ONCE
 
 
-def begin(run: Run, samples: Sequence[DatasetSample], *, looks: bool) -> None:
-    """Have workers make the items of a run; if it `looks`, only about samples that its control changes."""
-    _leave_to_workers(run, samples, looks=looks)
-
-
 def extend(run: Run, samples: Sequence[DatasetSample]) -> None:
     """Have workers make the items that the run lacks about these samples. Nothing of it is asked meanwhile."""
     Job.objects.filter(pk=run.job_id).prepare_more()
     run.job.refresh_from_db()
-    _leave_to_workers(run, samples, extends=True)
+    leave_to_workers(run, samples, extends=True)
 
 
-def _leave_to_workers(run: Run, samples: Sequence[DatasetSample], **fields: bool) -> None:
+def leave_to_workers(run: Run, samples: Sequence[DatasetSample], **fields: bool) -> None:
+    """Have workers make the items of a run about these samples; if it `looks`, only about those that its control
+    changes."""
     positions = sorted(sample.position for sample in samples)
     RunPreparation.objects.create(run=run, samples=positions, of=len(samples), **fields)
     WORKERS.notify()
@@ -95,21 +92,19 @@ def _step(run: Run, plan: Plan, preparation: RunPreparation, writes: ShortWrites
     following = _following(run, preparation, min(count, LOOKED_AT) if preparation.looks else count)
     asked = _changed(run, following) if preparation.looks else following
     with writes.transaction(2 * a_sample * len(asked)):  # an item is a row here and one of the workers
-        if not _moved_on(run, preparation, len(following), len(asked)):
+        job = Job.objects.select_for_update().get(pk=run.job_id)
+        unmoved = RunPreparation.objects.filter(pk=preparation.pk, done=preparation.done)
+        moved = {"done": preparation.done + len(following), "kept": preparation.kept + len(asked)}
+        if job.state != JobState.PREPARING or not unmoved.update(**moved):  # cancelled, or somebody else made them
             return Job.objects.preparing().filter(pk=run.job_id).exists()
-        lacking = _lacking(entrants, asked) if preparation.extends else dict.fromkeys(entrants, asked)
-        for entrant, samples in lacking.items():
-            if samples:
+        there = RunItem.objects.filter(entrant__in=entrants, sample__in=asked).values_list("entrant", "sample")
+        has_items = {*there} if preparation.extends else set()
+        for entrant in entrants:
+            if samples := [sample for sample in asked if (entrant.pk, sample.pk) not in has_items]:
                 add_run_items(run, entrant, steps[entrant.pk], samples, timezone.now())
         if preparation.done + len(following) == preparation.of:
             return _end(run, preparation)
     return True
-
-
-def _lacking(entrants: Sequence[Entrant], samples: Sequence[DatasetSample]) -> dict[Entrant, Sequence[DatasetSample]]:
-    """Return the samples about which each entrant has no items."""
-    there = {*RunItem.objects.filter(entrant__in=entrants, sample__in=samples).values_list("entrant", "sample")}
-    return {entrant: [sample for sample in samples if (entrant.pk, sample.pk) not in there] for entrant in entrants}
 
 
 def _following(run: Run, preparation: RunPreparation, count: int) -> list[DatasetSample]:
@@ -120,15 +115,6 @@ def _following(run: Run, preparation: RunPreparation, count: int) -> list[Datase
 
 def _changed(run: Run, samples: Sequence[DatasetSample]) -> list[DatasetSample]:
     return [sample for sample in samples if sample_asked(run, sample).published is not None]
-
-
-def _moved_on(run: Run, preparation: RunPreparation, samples: int, kept: int) -> bool:
-    """Count samples as done, in the caller's transaction; False where somebody else has, or the run was cancelled."""
-    job = Job.objects.select_for_update().get(pk=run.job_id)
-    moved = {"done": preparation.done + samples, "kept": preparation.kept + kept}
-    return job.state == JobState.PREPARING and bool(
-        RunPreparation.objects.filter(pk=preparation.pk, done=preparation.done).update(**moved)
-    )
 
 
 def _end(run: Run, preparation: RunPreparation) -> bool:

@@ -11,25 +11,21 @@ from annotation.services import audit
 from benchmark.models import Run, StoredPromptSet
 from benchmark.suites.contract import Suite
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSets
-from core.messages import Sentence
+from core.messages import Refusal
 from core.plain import Json
 
 LARGEST = 1024 * 1024
 """Bytes of all files of a set together."""
 
 
-class PromptSetRefused(ValueError):
-    """A prompt set that is refused. Its text says why in one sentence; `field` is what to change."""
-
-    def __init__(self, sentence: str, field: str) -> None:
-        super().__init__(sentence)
-        self.field = field
+class PromptSetRefused(Refusal):
+    """A prompt set that is refused."""
 
 
 def prompting_of(suite: Suite) -> PromptSets[Any]:
     """Return how a suite asks. Raises PromptSetRefused for a suite whose runs choose no prompt set."""
     if suite.asking.prompting is None:
-        raise PromptSetRefused(Sentence("{suite} has no prompt sets.", suite=suite.title), "name")
+        raise PromptSetRefused("{suite} has no prompt sets.", "name", suite=suite.title)
     return suite.asking.prompting
 
 
@@ -69,8 +65,16 @@ def add_prompt_set(
     the files."""
     sets = prompting_of(suite)
     if name in sets.names:
-        raise PromptSetRefused(Sentence("{name} is the name of a built-in set.", name=name), "name")
-    texts = {file: _text(file, raw) for file, raw in files.items()}
+        raise PromptSetRefused("{name} is the name of a built-in set.", "name", name=name)
+    texts = {}
+    for file, raw in files.items():
+        try:
+            texts[file] = raw.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            text = "{file} is not UTF-8 (byte {start})."
+            raise PromptSetRefused(text, "files", file=file, start=error.start) from error
+        if "\x00" in texts[file]:
+            raise PromptSetRefused("{file} holds a NUL byte, which no prompt needs.", "files", file=file)
     try:
         sets.load(texts, name)
     except BadPromptSet as error:
@@ -80,26 +84,9 @@ def add_prompt_set(
             stored = StoredPromptSet.objects.create(project=project, name=name, files=texts, created_by=by)
             audit.record(by=by, project=project, action="prompts.loaded", target=name, files=len(texts))
     except IntegrityError:
-        raise PromptSetRefused(
-            Sentence(
-                "There is a set {name} already; another wording is another set, so that a run says what it used.",
-                name=name,
-            ),
-            "name",
-        ) from None
+        text = "There is a set {name} already; another wording is another set, so that a run says what it used."
+        raise PromptSetRefused(text, "name", name=name) from None
     return stored
-
-
-def _text(file: str, raw: bytes) -> str:
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise PromptSetRefused(
-            Sentence("{file} is not UTF-8 (byte {start}).", file=file, start=error.start), "files"
-        ) from error
-    if "\x00" in text:
-        raise PromptSetRefused(Sentence("{file} holds a NUL byte, which no prompt needs.", file=file), "files")
-    return text
 
 
 @transaction.atomic

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import prompts_of, question_of, step_request
-from benchmark.services.judge_tests import calls_of
-from benchmark.services.judge_tests import request_of as test_request
+from benchmark.services.judges import calls_of
+from benchmark.services.judges import request_of as test_request
 from benchmark.suites.prompt_sets import PromptSet
 from benchmark.suites.registry import suite_named
 from core.digests import json_digest
@@ -49,17 +49,13 @@ def sizes_of(draft: Run, questions: Iterable[tuple[str, DatasetSample]]) -> dict
             question = question_of(draft, sample, step, answers_expected(draft, sample, step, prompts), prompts)
             request = suite.request(question)
             # a question to a judge rests on answers that nobody has yet: no two are known to be one call
-            digest = "" if suite.step(step).judged else _digest(request)
+            digest = ""
+            if not suite.step(step).judged and not isinstance(request, str):
+                how = [request.max_tokens, request.temperature, request.seed]
+                texts = [[message.role, message.content] for message in request.messages]
+                digest = json_digest([texts, request.schema, request.task, how], default=str)[:20]
             at_step[sample.pk] = Size(extent_of(request), Extent.of(suite.expected(question)), digest)
     return sizes
-
-
-def _digest(request: Request | str) -> str:
-    if isinstance(request, str):
-        return ""
-    how = [request.max_tokens, request.temperature, request.seed]
-    asked = [[[message.role, message.content] for message in request.messages], request.schema, request.task, how]
-    return json_digest(asked, default=str)[:20]
 
 
 def request_of(sample: DatasetSample, step: str, draft: Run, prompts: PromptSet | None) -> Request | str:

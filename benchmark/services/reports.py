@@ -4,7 +4,7 @@ import json
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -19,7 +19,7 @@ from benchmark.services.asking import DatasetResources, all_at_once, sample_aske
 from benchmark.services.gold_samples import IMPORTED
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
-from benchmark.suites.people import Labelled, Labels, Person, PersonMeasured, Settled
+from benchmark.suites.people import Labelled, Labels, Person, Settled
 from benchmark.suites.questions import Entered, Measured, Outcome, Sample
 from benchmark.suites.reasons import CALL_FAILED, CANCELLED, OPEN
 from benchmark.suites.registry import group_named, suite_named
@@ -45,17 +45,13 @@ def people_in(run: Run, samples: Mapping[int, Sample]) -> Iterator[Person]:
         names = sorted({name for story in stories for name in labels_by(story, role)})
         for number, name in enumerate(names, 1):
             display_name = name if role == "annotator" else Sentence("{name} (expert)", name=name)
-            labelled = list(_labelled(run.dataset, name, role, stories, asked_about))
+            labelled = []
+            for story in stories:
+                labels = labels_by(story, role).get(name, [])
+                if story.pk in asked_about and any(map(any, labels)):
+                    gold = gold_without_person(story, name, run.dataset)
+                    labelled.append(Labelled(asked_about[story.pk], labels, gold))
             yield Person(display_name, role, number, labelled, list(asked_about.values()), settings, resources)
-
-
-def _labelled(
-    dataset: Dataset, name: str, role: str, stories: Sequence[DatasetSample], samples: Mapping[int, Sample]
-) -> Iterator[Labelled]:
-    for story in stories:
-        labels = labels_by(story, role).get(name, [])
-        if story.pk in samples and any(map(any, labels)):
-            yield Labelled(samples[story.pk], labels, gold_without_person(story, name, dataset))
 
 
 def labels_by(story: DatasetSample, role: str) -> Mapping[str, Labels]:
@@ -105,7 +101,13 @@ def each_entered(
     whole = not run.control and len(samples) == run.dataset.samples.count()
     resources = DatasetResources(run.dataset, preloaded=[*samples.values()] if whole else None)
     settings = settings_of(run)
-    unchanged = _unchanged(run, samples)
+    unchanged: dict[int, Sample] = {}
+    if run.original and any(group.counts for group in suite_named(run.suite).groups):
+        # samples of the run as published that the control leaves as they are belong to its sets
+        asked = RunItem.objects.filter(entrant__run=run.original).order_by().values("sample")
+        rows = DatasetSample.objects.filter(pk__in=asked.distinct()).exclude(pk__in=samples).order_by("position")
+        as_asked = {row.pk: sample_asked(run, row) for row in rows.defer("votes", "methods", "adjudications")}
+        unchanged = {pk: sample for pk, sample in as_asked.items() if sample.published is None}
     published = (
         {entrant.endpoint_id: entrant for entrant in run.original.entrants.all()} if run.original and unchanged else {}
     )
@@ -118,19 +120,6 @@ def each_entered(
             left = replace(entered, samples=list(unchanged.values()), outcomes=_outcomes(before, unchanged))
             entered = replace(entered, unchanged=left)
         yield entrant.pk, entered
-
-
-def _unchanged(run: Run, samples: Mapping[int, Sample]) -> dict[int, Sample]:
-    """Return the samples of the run as published that the control of this one leaves as they are, by id; none where the
-    suite counts no sets, to which alone they belong."""
-    if run.original is None or not any(group.counts for group in suite_named(run.suite).groups):
-        return {}
-    asked = RunItem.objects.filter(entrant__run=run.original).order_by().values("sample").distinct()
-    rows = DatasetSample.objects.filter(pk__in=asked).exclude(pk__in=samples)
-    spec = {
-        row.pk: sample_asked(run, row) for row in rows.defer("votes", "methods", "adjudications").order_by("position")
-    }
-    return {pk: sample for pk, sample in spec.items() if sample.published is None}
 
 
 def _outcomes(entrant: Entrant, samples: Mapping[int, Sample]) -> dict[str, list[Outcome]]:
@@ -237,55 +226,44 @@ def _read_once(text: str) -> RunMetrics:
     return read_as(RunMetrics, parsed_once(text))
 
 
-class _Scored(NamedTuple):
-    """The metrics of an entrant or person, and by metric group those story by story."""
-
-    metrics: EntrantMetrics
-    by_story: Mapping[str, Any]
+_Scored = tuple[EntrantMetrics, Mapping[str, Any]]
+"""The metrics of an entrant or person, and by metric group those story by story."""
 
 
 def _computed(run: Run, scored: list[int]) -> RunMetrics:
+    """Compute the metrics and return them as they are stored: if somebody else has stored those of the same answers
+    meanwhile, theirs. Of a run that somebody deletes meanwhile nothing is stored.
+
+    Reports have one writer at a time, which holds the run's row. Readers hold nothing: a report names its scores, which
+    outlive it by REPLACED_KEPT."""
     rows, numbers = _rows(run)
     metrics = RunMetrics(
         stories=len(numbers),
         numbers=numbers,
-        entrants=[row.metrics for row in rows],
+        entrants=[entrant for entrant, _ in rows],
         answers=_answers(run),
         scored=scored[1],
         places=scored,
-        version="" if any(row.metrics.failed for row in rows) else settings.CREDENCE_VERSION,
+        version="" if any(entrant.failed for entrant, _ in rows) else settings.CREDENCE_VERSION,
     )
-    return _keep(run, metrics, rows)
-
-
-def _keep(run: Run, metrics: RunMetrics, rows: Sequence[_Scored]) -> RunMetrics:
-    """Store the metrics and return them as they are kept: where somebody else has kept those of the same answers
-    meanwhile, theirs. Of a run that somebody deletes meanwhile nothing is kept.
-
-    Reports have one writer at a time, which holds the run's row. Readers hold nothing: a report names its scores, which
-    outlive it by REPLACED_KEPT."""
     now = timezone.now()
     with transaction.atomic():
         if Run.objects.select_for_update().filter(pk=run.pk).first() is None:
             return metrics
-        if kept := _current(_stored([run]).get(run.pk), list(metrics.places)):
+        if kept := _current(_stored([run]).get(run.pk), scored):
             return kept
         run.story_scores.replace(now)
-        kept = replace(metrics, entrants=_with_scores(run, rows))
+        by_story = [
+            StoryScores(run=run, entrant_id=entrant.id, person="" if entrant.id else entrant.name, metrics=scores)
+            for entrant, scores in rows
+        ]
+        made = StoryScores.objects.bulk_create(by_story, batch_size=1)  # one is megabytes as text
+        entrants = [replace(entrant, story_scores=scores.pk) for (entrant, _), scores in zip(rows, made, strict=True)]
+        kept = replace(metrics, entrants=entrants)
         values = {"scored": kept.scored, "metrics": plain(kept), "computed_at": now}
         RunReport.objects.update_or_create(run=run, defaults=values)
         StoryScores.objects.outlived(now).delete()
     return kept
-
-
-def _with_scores(run: Run, rows: Sequence[_Scored]) -> list[EntrantMetrics]:
-    """Store what each has story by story, and return the metrics with the ids of that."""
-    by_story = [
-        StoryScores(run=run, entrant_id=row.id, person="" if row.id else row.name, metrics=scores)
-        for row, scores in rows
-    ]
-    made = StoryScores.objects.bulk_create(by_story, batch_size=1)  # one is megabytes as text
-    return [replace(row.metrics, story_scores=scores.pk) for row, scores in zip(rows, made, strict=True)]
 
 
 def _answers(run: Run) -> list[Answered]:
@@ -325,46 +303,31 @@ def stamps_of(runs: Sequence[Run]) -> list[list[Any]]:
 
 def _rows(run: Run) -> tuple[list[_Scored], list[int]]:
     """Return each entrant's and person's metrics, and the numbers of the samples."""
-    suite = suite_named(run.suite)
+    suite, rows = suite_named(run.suite), []
     if why := outdated(settings_of(run)):
-        return [_failed(suite, entrant, why) for entrant in _entrants(run)], []
+        for asked in run.entrants.select_related("endpoint"):
+            kind = "model" if asked.endpoint.about.reads_prompts else "baseline"
+            rows.append(_failed(suite, EntrantMetrics(id=asked.pk, name=asked.name, kind=kind), why))
+        return rows, []
     samples = samples_of(run)
-    rows = [
-        _measured(suite, EntrantMetrics(id=pk, name=entered.name, kind=entered.kind), entered)
-        for pk, entered in each_entered(run, samples)
-    ]
+    for pk, entered in each_entered(run, samples):
+        entrant = EntrantMetrics(id=pk, name=entered.name, kind=entered.kind)
+        try:
+            rows.append(_numbers(suite, _by_group(entrant, suite.measure(entered))))
+        except SuiteFailed as error:
+            rows.append(_failed(suite, entrant, str(error)))
     return [*rows, *_people(suite, run, samples)], [sample.number for sample in samples.values()]
-
-
-def _entrants(run: Run) -> list[EntrantMetrics]:
-    return [
-        EntrantMetrics(
-            id=entrant.pk, name=entrant.name, kind="model" if entrant.endpoint.about.reads_prompts else "baseline"
-        )
-        for entrant in run.entrants.select_related("endpoint")
-    ]
-
-
-def _measured(suite: Suite, entrant: EntrantMetrics, entered: Entered) -> _Scored:
-    try:
-        return _numbers(suite, _by_group(entrant, suite.measure(entered)))
-    except SuiteFailed as error:
-        return _failed(suite, entrant, str(error))
 
 
 def _numbers(suite: Suite, scored: _Scored) -> _Scored:
     """Return the metrics of one entrant, which no database keeps where one is not finite. Raises SuiteFailed."""
+    entrant, by_story = scored
     try:
-        json.dumps([plain(scored.metrics.groups), scored.by_story], allow_nan=False)
+        json.dumps([plain(entrant.groups), by_story], allow_nan=False)
     except ValueError as error:
-        log.exception("%s has a figure of %s that is not a number.", suite.title, scored.metrics.name)
-        raise SuiteFailed(
-            Sentence(
-                "{suite} has a figure of {metrics} that is not a number, so none is kept.",
-                suite=suite.title,
-                metrics=scored.metrics.name,
-            )
-        ) from error
+        log.exception("%s has a figure of %s that is not a number.", suite.title, entrant.name)
+        text = gettext_noop("{suite} has a figure of {metrics} that is not a number, so none is kept.")
+        raise SuiteFailed(Sentence(text, suite=suite.title, metrics=entrant.name)) from error
     return scored
 
 
@@ -375,32 +338,26 @@ def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[_
         entrant = EntrantMetrics(id=None, name=person.name, kind="person", role=person.role, number=person.number)
         try:
             measured = suite.gold.people_measured(person)
-            scored = measured and _numbers(suite, _of_person(entrant, measured, suite.gold.people))
+            if measured:
+                # in the group that the suite names for people, with how much is labelled and the figures against gold
+                # with the person's own votes
+                group, (own, own_by_sample) = suite.gold.people, measured.own
+                entrant, by_story = _by_group(entrant, measured.measured)
+                metrics = replace(entrant.groups[group] or GroupMetrics(), labelled=measured.labelled, own=own)
+                by_story = {**by_story, group: {**(by_story[group] or {}), "own": plain(own_by_sample)}}
+                yield _numbers(suite, (replace(entrant, groups={**entrant.groups, group: metrics}), by_story))
         except SuiteFailed as error:
             yield _failed(suite, entrant, str(error))
-        else:
-            if scored:
-                yield scored
 
 
 def _failed(suite: Suite, entrant: EntrantMetrics, why: str) -> _Scored:
     return _by_group(replace(entrant, failed=why), dict.fromkeys(group.key for group in suite.groups))
 
 
-def _of_person(entrant: EntrantMetrics, measured: PersonMeasured, group: str) -> _Scored:
-    """Return the figures of a person; in `group`, which the suite names for people, with how much is labelled and the
-    figures against gold with the person's own votes."""
-    scored, (own, own_by_sample) = _by_group(entrant, measured.measured), measured.own
-    metrics = replace(scored.metrics.groups[group] or GroupMetrics(), labelled=measured.labelled, own=own)
-    by_story = {**(scored.by_story[group] or {}), "own": plain(own_by_sample)}
-    groups = {**scored.metrics.groups, group: metrics}
-    return _Scored(replace(scored.metrics, groups=groups), {**scored.by_story, group: by_story})
-
-
 def _by_group(entrant: EntrantMetrics, measured: Mapping[str, Measured | None]) -> _Scored:
     groups = {group: result.metrics.reported() if result else None for group, result in measured.items()}
     by_story = {group: result and plain(result.by_sample) for group, result in measured.items()}
-    return _Scored(replace(entrant, groups=groups), by_story)
+    return replace(entrant, groups=groups), by_story
 
 
 def scores_of(run: Run) -> Json:

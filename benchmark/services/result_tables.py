@@ -1,9 +1,11 @@
-"""The tables that every metric group has: its ranking with every figure, and its score by category."""
+"""The tables that every metric group has: its ranking with every figure, which pages and files also draw, and its score
+by category."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from benchmark.domain.drawn import RankedRow
 from benchmark.domain.tables import Cell, Cells, Column, Items, Table, in_order, share_column, short_name_texts
 from benchmark.suites.groups import GUESSED, LEFT_OUT, WRONG, MetricGroup
 from benchmark.suites.questions import PARSES
@@ -22,6 +24,7 @@ from benchmark.suites.showing.entrants import (
     ranked_by,
     ranked_within,
     row_of,
+    score_of,
     short_names_of,
     unjudged,
     with_settings,
@@ -267,3 +270,23 @@ def _category_row(entrant: EntrantResults, group: str) -> Cells:
             row[key] = replace(metrics.cell(score), n=metrics.samples)
             where[key] = Items({"category": category} | measured(group, score, parse))
     return row_of(entrant, group, row, where)
+
+
+def leaderboard_rows(entrants: Sequence[EntrantResults], group: str) -> list[RankedRow]:
+    """Return the row of each entrant in the plot of a ranking."""
+    rows = []
+    for entrant in entrants:
+        missing, ranking = missing_of(entrant, group), entrant.ranking.get("repaired")
+        rows.append(
+            RankedRow(
+                model=entrant.model,
+                group=entrant.group["repaired"],
+                ranks=ranking.ranks if ranking else None,
+                official=score_of(entrant, "official", group),
+                repaired=score_of(entrant, "repaired", group),
+                corrected=entrant.corrected.scores.get(group_named(group).score) if entrant.corrected else None,
+                left_out=missing.left_out,
+                bounds=missing.bounds,
+            )
+        )
+    return rows

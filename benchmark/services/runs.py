@@ -1,4 +1,5 @@
-"""Runs: actions on them and on their launch, rows of lists, and runs that ask the same by another method.
+"""Runs: actions on them and on their launch, rows of lists, and runs that ask the same by another method or, in one
+launch, at several levels of a setting (a sweep).
 
 What pauses, resumes or cancels a run does so to the runs under its controls, which were launched for it alone. A
 control takes actions by itself, and runs by other methods are independent.
@@ -13,13 +14,14 @@ from django.db.models import Count
 
 from benchmark.models import Run, RunItem
 from benchmark.services.archiving import ARCHIVED, DELETED
-from benchmark.services.asking import chosen_of
+from benchmark.services.asking import chosen_of, reads_prompts
 from benchmark.services.conditions import IMPORTED, asking_in_words
 from benchmark.services.items import STATES
+from benchmark.services.judges import judge_name, judged_at
 from benchmark.services.launches import ANSWERS_IMPORTED, LAUNCH
-from benchmark.services.plans import methods_of
+from benchmark.services.plans import methods_of, swept_settings
 from benchmark.services.preparing import prepared_of
-from benchmark.services.watching import StepProgress, step_progress, to_come_of
+from benchmark.services.watching import step_progress, to_come_of
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence, gettext_noop, sentences, word
 from core.plain import Json, plain
@@ -183,22 +185,19 @@ def _money(run: Run, money: Money, answers: int) -> Json:
 
 def progress_rows(run: Run, *, now: datetime) -> list[Json]:
     """Return the progress of each model at each step, models in the order of the run."""
-    return [_progress(run, row) for row in step_progress(run, now=now)]
-
-
-_COUNTS = ("step", "total", "done", "unreadable", "failed", "cancelled", "in_flight", "waiting", "reused")
-
-
-def _progress(run: Run, row: StepProgress) -> Json:
-    return {
-        "model": row.name,
-        **{name: getattr(row, name) for name in _COUNTS},
-        "held": row.held_back,
-        "answers_a_minute": row.rate,
-        "seconds_left": row.seconds_left,
-        "tokens": {"input": row.input_tokens, "output": row.output_tokens},
-        **_money(run, row.money, row.done + row.unreadable),
-    }
+    counts = ("step", "total", "done", "unreadable", "failed", "cancelled", "in_flight", "waiting", "reused")
+    return [
+        {
+            "model": row.name,
+            **{name: getattr(row, name) for name in counts},
+            "held": row.held_back,
+            "answers_a_minute": row.rate,
+            "seconds_left": row.seconds_left,
+            "tokens": {"input": row.input_tokens, "output": row.output_tokens},
+            **_money(run, row.money, row.done + row.unreadable),
+        }
+        for row in step_progress(run, now=now)
+    ]
 
 
 def missing_rows(run: Run, closed: Set[int] = frozenset()) -> list[Json]:
@@ -233,12 +232,6 @@ def asked_by(run: Run) -> str:
     """Return the title of a run's method, the word for imported answers, or "" if its suite asks in one way."""
     methods = methods_of(suite_named(run.suite))
     return IMPORTED if methods and run.imported else methods.get(method_of_run(run), "")
-
-
-def method_text(run: Run) -> str:
-    """Return the title of a run's method for a list, or "" if the title of the run ends in it."""
-    title = methods_of(suite_named(run.suite)).get(method_of_run(run), "")
-    return "" if run.title.lower().endswith(title.lower()) else title
 
 
 def answering_step(run: Run) -> str:
@@ -277,3 +270,46 @@ def beside_by_method(run: Run) -> list[tuple[str, str, Run]]:
         newest.setdefault(method_of_run(other), other)
     runs = [(name, title, newest[name]) for name, title in methods_of(suite_named(run.suite)).items() if name in newest]
     return runs if runs[1:] else []
+
+
+def sweep_of(run: Run) -> list[Run]:
+    """Return the runs of the launch of a run that make answers of their own at several choices of a swept setting, in
+    the order of the launch, or the one whose answers several judges of the launch judge; none of other launches."""
+    suite = suite_named(run.suite)
+    own = [other for other in launched_with(run) if other.source_id is None and other.suite == run.suite]
+    swept = [setting.name for setting in swept_settings(suite).values() if setting not in suite.judging_settings]
+    first: dict[tuple[Any, ...], Run] = {}
+    for other in own:
+        first.setdefault(tuple(level_of(other, name) for name in swept), other)
+    return list(first.values()) if swept and own[1:] else []
+
+
+def level_of(run: Run, name: str) -> Any:
+    """Return what a run has chosen of a setting."""
+    return chosen_of(run).get(name)
+
+
+NO_LEVEL = 0
+"""The level of a judge that reads no prompt; those of prompts begin with 1."""
+
+
+def level_name(level: int | str) -> str:
+    """Return what a level is called in tables."""
+    return f"L{level}" if level != NO_LEVEL else "–"
+
+
+def judges_of_launch(run: Run) -> dict[str, list[int]]:
+    """Return by name the levels of the prompts by which the judges of a run's launch were asked, `NO_LEVEL` of one that
+    reads no prompt."""
+    levels_by_judge: dict[str, set[int]] = {}
+    for other in launched_with(run):
+        if judged_at(other):
+            levels_by_judge.setdefault(judge_name(other), set()).add(judging_level(other) or NO_LEVEL)
+    return {name: sorted(levels) for name, levels in levels_by_judge.items()}
+
+
+def judging_level(run: Run) -> int | None:
+    """Return the level of the prompt by which a run's judge was asked, None for one that reads no prompt."""
+    suite = suite_named(run.suite)
+    swept = [setting.name for setting in swept_settings(suite).values() if setting in suite.judging_settings]
+    return level_of(run, swept[0]) if swept and reads_prompts(run.judge) else None

@@ -47,7 +47,12 @@ def add_results(project: Project) -> None:
     with transaction.atomic():
         if not run.snapshots.exists():
             save_run_snapshot(by=None, run=run)
-            _keep_comparison(project, run)
+            # how two scripted models that are near each other compare where people are compared, too
+            keys = [f"{run.uid}.{run.entrants.get(name=name).pk}" for name in COMPARED]
+            runs, pair_by_group = pair_of(project, *keys)
+            group = suite_named(run.suite).gold.people
+            comparison = compare(pair_by_group[group], group, "repaired")
+            save_comparison_snapshot(by=None, project=project, runs=runs, keys=keys, comparison=comparison)
         if not ResultsVisibility.objects.filter(project=project).exists():
             set_audience(by=None, project=project, audience=Audience.EXPERTS)  # who look at doubtful gold again
     watched = next((each for each in further if each.judge and each.judge.name == OTHER_JUDGES[-1]), None)
@@ -59,15 +64,6 @@ def _is_finished(run: Run) -> bool:
     """See a run through; False where somebody paused or cancelled it, which is theirs to decide."""
     run_to_end(job=run.job)
     return run.job.state == JobState.FINISHED
-
-
-def _keep_comparison(project: Project, run: Run) -> None:
-    """Keep how two scripted models that are near each other compare where people are compared, too."""
-    keys = [f"{run.uid}.{run.entrants.get(name=name).pk}" for name in COMPARED]
-    runs, pair_by_group = pair_of(project, *keys)
-    group = suite_named(run.suite).gold.people
-    comparison = compare(pair_by_group[group], group, "repaired")
-    save_comparison_snapshot(by=None, project=project, runs=runs, keys=keys, comparison=comparison)
 
 
 @transaction.atomic
@@ -91,26 +87,19 @@ def _further_runs(project: Project, run: Run) -> list[Run]:
     """Return the runs beside the first that are finished: models of other families, prompt levels, and the answers of
     the first judged anew, in this order."""
     dataset, names = run.dataset, [reader.name for reader in FURTHER_READERS]
-    launches = [
-        (FURTHER_TITLE, lambda: [_plan(dataset, names, FURTHER_TITLE)]),
-        (SWEEP_TITLE, lambda: _swept(dataset)),
-        (ANEW_TITLE, lambda: _judged_anew(run)),
-    ]
-    runs = [each for title, plans in launches for each in _launched(project, title, plans)]
-    return [each for each in runs if _is_finished(each)]
-
-
-def _swept(dataset: Dataset) -> list[Plan]:
-    return plans_of_sweep([_plan(dataset, SWEPT, SWEEP_TITLE, split=SWEPT_SPLIT)], {"levels": LEVELS})
-
-
-def _judged_anew(run: Run) -> list[Plan]:
+    judges = _endpoints(OTHER_JUDGES)
     settings = {setting.name: setting.default for setting in suite_named(run.suite).judging_settings}
-    by_name = _endpoints(OTHER_JUDGES)
-    return judging_plans(run, judges=[by_name[name] for name in OTHER_JUDGES], options=settings, title=ANEW_TITLE)
-
-
-def _launched(project: Project, title: str, plans: Callable[[], Sequence[Plan]]) -> list[Run]:
-    """Return the runs of a launch, by the beginning of their titles, which is made where there are none."""
-    there = list(project.runs.filter(title__startswith=title).order_by("pk"))
-    return there or start_runs(by=None, plans=plans(), now=timezone.now())
+    launches: dict[str, Callable[[], Sequence[Plan]]] = {
+        FURTHER_TITLE: lambda: [_plan(dataset, names, FURTHER_TITLE)],
+        SWEEP_TITLE: lambda: plans_of_sweep(
+            [_plan(dataset, SWEPT, SWEEP_TITLE, split=SWEPT_SPLIT)], {"levels": LEVELS}
+        ),
+        ANEW_TITLE: lambda: judging_plans(
+            run, judges=[judges[name] for name in OTHER_JUDGES], options=settings, title=ANEW_TITLE
+        ),
+    }
+    runs: list[Run] = []
+    for title, plans in launches.items():  # the titles of the runs of a launch begin with its own
+        there = list(project.runs.filter(title__startswith=title).order_by("pk"))
+        runs += there or start_runs(by=None, plans=plans(), now=timezone.now())
+    return [each for each in runs if _is_finished(each)]

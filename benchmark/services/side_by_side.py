@@ -32,7 +32,17 @@ def items_of(pair: Sequence[EntrantResults], number: int, suite: Suite) -> dict[
 def side_by_side(items: Sequence[Item], closed: Set[int], *, only: bool) -> Json:
     """Return two items of one step: the `prompts`, one if both were asked alike, the `sides` with their answers, and
     the `lines` of both parses, with `only` those that differ."""
-    sides = [_side(item, closed) for item in items]
+    sides: list[Json] = []
+    for item in items:
+        if item is None:
+            sides.append({"item": None, "asked": (), "lines": (), "failed": ""})
+            continue
+        call = item.call or (item.item.call if item.item else None)
+        own_lines, failed = lines_on_page(item)
+        asked = asked_of(call, texts_of(item.entrant.run.dataset, closed))
+        answer = shortened(call.answer) if call and call.answer else None
+        side = {"item": item, "state": state_of(item), "asked": asked, "answer": answer}
+        sides.append(side | {"lines": own_lines, "failed": failed})
     prompts = [side["asked"] for side in sides if side["asked"]]
     same = all(prompt == prompts[0] for prompt in prompts)
     lines = paired([side["lines"] for side in sides])
@@ -50,21 +60,6 @@ def side_by_side(items: Sequence[Item], closed: Set[int], *, only: bool) -> Json
     }
 
 
-def _side(item: Item, closed: Set[int]) -> Json:
-    if item is None:
-        return {"item": None, "asked": (), "lines": (), "failed": ""}
-    call = item.call or (item.item.call if item.item else None)
-    lines, failed = lines_on_page(item)
-    return {
-        "item": item,
-        "state": state_of(item),
-        "asked": asked_of(call, texts_of(item.entrant.run.dataset, closed)),
-        "answer": shortened(call.answer) if call and call.answer else None,
-        "lines": lines,
-        "failed": failed,
-    }
-
-
 def paired(sides: Sequence[Sequence[ReadLine]]) -> list[Json]:
     """Return each line of either side, in the order of the first."""
     by_place = [{(line.about, line.part): line for line in reversed(lines)} for lines in sides]
@@ -73,15 +68,14 @@ def paired(sides: Sequence[Sequence[ReadLine]]) -> list[Json]:
         lines = [of_side.get((about, part), ReadLine("")) for of_side in by_place]
         gold = next((line.gold for line in lines if line.gold is not None), None)
         verdicts = {(line.official, line.repaired, line.right, line.officially_right) for line in lines}
-        cells = [_cell(line) for line in lines]
+        cells = []
+        for line in lines:
+            apart = (line.official, line.officially_right) != (line.repaired, line.right)
+            names = ("official", "repaired", "right", "officially_right", "note")
+            cell = {name: getattr(line, name) for name in names}
+            cells.append(cell | {"apart": line.official is not None and apart})
         rows.append({"about": about, "part": part, "gold": gold, "cells": cells, "differs": len(verdicts) > 1})
     return rows
-
-
-def _cell(line: ReadLine) -> Json:
-    apart = line.official is not None and (line.official, line.officially_right) != (line.repaired, line.right)
-    names = ("official", "repaired", "right", "officially_right", "note")
-    return {name: getattr(line, name) for name in names} | {"apart": apart}
 
 
 def set_beside(

@@ -12,7 +12,7 @@ from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.models import AnswerFormat, Dataset, Run, RunItem, Snapshot, SnapshotItem
 from benchmark.models.run import ParsedAnswer
-from benchmark.services.across import SuiteRanking, items_behind, named_apart, rankings_across
+from benchmark.services.across import items_behind, named_apart, rankings_across
 from benchmark.services.across_tables import CHANCE_NOTE, METRIC_NOTE, NEWEST_NOTE, PAIR_NOTE, RANK_NOTE
 from benchmark.services.archiving import locked_run
 from benchmark.services.comparisons import Comparison
@@ -45,11 +45,19 @@ def save_comparison_snapshot(
     deleted."""
     title = title or Sentence("{first} and {second}", first=comparison.first, second=comparison.second)
     different = [locked_run(run) for _, run in sorted({run.pk: run for run in runs}.items())]
+    part = Sentence(" of {selection}", selection=comparison.selection) if comparison.selection else ""
+    compared = Sentence(
+        "{first} and {second} were compared on the {n} stories{part} for which both have a score, in "
+        "the {parse} parse. Differences are first minus second. {how}.",
+        first=comparison.first, second=comparison.second, n=f"{comparison.n:,}", part=part,
+        parse=word(comparison.parse), how=capitalised(comparison.method),
+    )  # fmt: skip
+    differ = Sentence("Settings that differ: {differ}.", differ=comparison.differ) if comparison.differ else ""
     document = Document(
         title=title,
         kind="comparison",
         facts=[fact for run in different for fact in facts_of(run, report_of(run))],
-        methods=[{"heading": gettext_noop("Comparison"), "text": _compared(comparison)}],
+        methods=[{"heading": gettext_noop("Comparison"), "text": sentences(compared, differ)}],
         comparison=comparison,
         keys=list(keys),
     )
@@ -92,25 +100,24 @@ def save_across_snapshot(*, by: User | None, project: Project, title: str = "") 
     uids = {place.run for ranking in rankings for place in ranking.places.values()}
     behind = Run.objects.filter(project=project, uid__in=uids).order_by("pk")
     runs = [locked_run(run) for run in behind.select_related("dataset", "judge", "job").prefetch_related("entrants")]
-    snapshot = _keep(by, project, None, title or gettext_noop("Models across suites"), across_report(rankings, runs))
+    reports, facts = reports_of(runs), []
+    for ranking in rankings:
+        about = listed([ranking.score, ranking.dataset, ranking.over, ranking.within])
+        facts.append([Sentence("Ranking {ranking}", ranking=ranking.title), about])
+    facts += [fact for run in runs for fact in facts_of(run, reports[run.pk])]
+    figures = sentences(METRIC_NOTE, CHANCE_NOTE, RANK_NOTE, NEWEST_NOTE)
+    document = Document(
+        kind=ACROSS,
+        rankings=named_apart(rankings),
+        facts=facts,
+        methods=[
+            {"heading": gettext_noop("Figures and ranks"), "text": figures},
+            {"heading": gettext_noop("Correlations"), "text": PAIR_NOTE},
+        ],
+    )
+    snapshot = _keep(by, project, None, title or gettext_noop("Models across suites"), document)
     _keep_items(snapshot, RunItem.objects.filter(items))
     return snapshot
-
-
-def _compared(comparison: Comparison) -> str:
-    part = Sentence(" of {selection}", selection=comparison.selection) if comparison.selection else ""
-    compared = Sentence(
-        "{first} and {second} were compared on the {n} stories{part} for which both have a score, in "
-        "the {parse} parse. Differences are first minus second. {how}.",
-        first=comparison.first,
-        second=comparison.second,
-        n=f"{comparison.n:,}",
-        part=part,
-        parse=word(comparison.parse),
-        how=capitalised(comparison.method),
-    )
-    differ = Sentence("Settings that differ: {differ}.", differ=comparison.differ) if comparison.differ else ""
-    return sentences(compared, differ)
 
 
 def _keep(by: User | None, project: Project, run: Run | None, title: str, document: Document) -> Snapshot:
@@ -185,23 +192,3 @@ def _methods(runs: Sequence[Run], reports: Mapping[int, RunMetrics], rows: Entra
         {"heading": heading if len(titles) == len(runs) else f"{heading} ({', '.join(titles)})", "text": text}
         for (heading, text), titles in texts.items()
     ]
-
-
-def across_report(rankings: Sequence[SuiteRanking], runs: Sequence[Run]) -> Document:
-    """Return the rankings as a document to be saved; `runs` are those that they have places of."""
-    reports = reports_of(runs)
-    facts = []
-    for ranking in rankings:
-        about = listed([ranking.score, ranking.dataset, ranking.over, ranking.within])
-        facts.append([Sentence("Ranking {ranking}", ranking=ranking.title), about])
-    facts += [fact for run in runs for fact in facts_of(run, reports[run.pk])]
-    figures = sentences(METRIC_NOTE, CHANCE_NOTE, RANK_NOTE, NEWEST_NOTE)
-    return Document(
-        kind=ACROSS,
-        rankings=named_apart(rankings),
-        facts=facts,
-        methods=[
-            {"heading": gettext_noop("Figures and ranks"), "text": figures},
-            {"heading": gettext_noop("Correlations"), "text": PAIR_NOTE},
-        ],
-    )

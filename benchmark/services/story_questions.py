@@ -8,7 +8,6 @@ from benchmark.services.asking import DatasetResources, sample_answered, setting
 from benchmark.services.evaluating import answers_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
-from benchmark.suites.items import ReadLine
 from benchmark.suites.questions import BadQuestion, ItemView, Question
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop
@@ -31,7 +30,15 @@ def questions_of_story(item: RunItem | SnapshotItem, closed: Set[int] = frozense
     than right and wrong. `left` counts the questions that are not shown, and `counts` those of each verdict.
     """
     suite = suite_named(item.entrant.run.suite)
-    if suite.copied.load is None or len(items := list(_items_of_story(item, suite, closed))) < 2:
+    if suite.copied.load is None:
+        return None
+    # items of the same cluster whose text is the same: a conversation has parts
+    alike = item.among().filter(entrant=item.entrant_id, step=item.step, repetition=item.repetition)
+    alike = alike.without(closed).filter(sample__cluster=item.sample.cluster)
+    text = _text_of(suite, item.sample)
+    others = alike.select_related("sample", "call", "entrant__run__dataset").order_by("sample__number")
+    items = [other for other in others if _text_of(suite, other.sample) == text]
+    if len(items) < 2:
         return None
     try:
         rows = list(_rows(item, items[:MOST], suite))
@@ -41,16 +48,6 @@ def questions_of_story(item: RunItem | SnapshotItem, closed: Set[int] = frozense
     counts = [(word, count) for word in (RIGHT, WRONG, UNREADABLE, NONE) if (count := verdicts.count(word))]
     left = max(0, len(items) - MOST)
     return {"noun": suite.cluster[0], "rows": rows, "left": left, "counts": counts} if len(rows) > 1 else None
-
-
-def _items_of_story(item: RunItem | SnapshotItem, suite: Suite, closed: Set[int]) -> Iterator[RunItem | SnapshotItem]:
-    """Yield the items of the same cluster whose text is the same: a conversation has parts."""
-    alike = item.among().filter(entrant=item.entrant_id, step=item.step, repetition=item.repetition)
-    alike = alike.without(closed).filter(sample__cluster=item.sample.cluster)
-    text = _text_of(suite, item.sample)
-    for other in alike.select_related("sample", "call", "entrant__run__dataset").order_by("sample__number"):
-        if _text_of(suite, other.sample) == text:
-            yield other
 
 
 def _text_of(suite: Suite, sample: DatasetSample) -> object:
@@ -68,23 +65,20 @@ def _rows(item: RunItem | SnapshotItem, items: Sequence[RunItem | SnapshotItem],
         answer = other.call.answer if other.call else None
         view = ItemView(question, answer, other.official, other.repaired, other.unreadable)
         lines = list(islice(suite.items.lines(view), 2))
-        if len(lines) == 1:
-            yield _row(item, other, answer, lines[0])
-
-
-def _row(item: RunItem | SnapshotItem, other: RunItem | SnapshotItem, answer: str | None, line: ReadLine) -> Json:
-    group = item.sample.group
-    return {
-        "item": other.pk,
-        "here": other.pk == item.pk,
-        "beside": bool(group) and other.sample.group == group,
-        "category": other.sample.category,
-        "question": line.about,
-        "gold": _shortened(line.gold or ""),
-        "answer": None if answer is None else _shortened(answer),
-        "official": NONE if answer is None else _verdict(line.officially_right, line.official or "–"),
-        "repaired": NONE if answer is None else _verdict(line.right, line.repaired or UNREADABLE),
-    }
+        if len(lines) != 1:
+            continue
+        [line] = lines
+        yield {
+            "item": other.pk,
+            "here": other.pk == item.pk,
+            "beside": bool(item.sample.group) and other.sample.group == item.sample.group,
+            "category": other.sample.category,
+            "question": line.about,
+            "gold": _shortened(line.gold or ""),
+            "answer": None if answer is None else _shortened(answer),
+            "official": NONE if answer is None else _verdict(line.officially_right, line.official or "–"),
+            "repaired": NONE if answer is None else _verdict(line.right, line.repaired or UNREADABLE),
+        }
 
 
 def _verdict(right: bool | None, otherwise: str) -> str:

@@ -97,7 +97,7 @@ def association_of(sides: Sides, choice: Choice) -> Association:
     frame = np.concatenate(frames)
     cut = choice.cut if choice.cut is not None else median_structure(frame)
     cut = 0.5 if cut is None else cut
-    counted = _counted(frame, choice)
+    counted = of_whole_stories(frame) if choice.counted == STORIES else frame
     scores = sorted({(model, *(side.scores for side in each[model])) for each in used for model in each})
     versions = [scores, choice.measure.key, choice.answers.key, choice.parse, choice.counted, choice.models]
     tables = kept_as(
@@ -137,10 +137,6 @@ def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[dict[str, li
     return pairs, absent
 
 
-def _counted(frame: Frame, choice: Choice) -> Frame:
-    return of_whole_stories(frame) if choice.counted == STORIES else frame
-
-
 def _by_model(frame: Frame, choice: Choice) -> dict[str, Frame]:
     """Return the rows of all models together if there are several, then of each."""
     by_model = {model: frame[frame["model"] == model] for model in choice.models}
@@ -158,7 +154,8 @@ def _by_category(frame: Frame, choice: Choice) -> list[Related]:
 
 def _by_measure(joining: Joining, pairs: Pairs, measure: Measure, choice: Choice) -> list[Related]:
     frames = [joining.rows(model, entrants, measure, choice.answers)[0] for model, entrants in pairs.items()]
-    frame = _counted(np.concatenate([np.empty(0, COLUMNS), *frames]), choice)
+    frame = np.concatenate([np.empty(0, COLUMNS), *frames])
+    frame = of_whole_stories(frame) if choice.counted == STORIES else frame
     return [
         (measure.label, model, correlation(rows, seed=SEED)) for model, rows in _by_model(frame, choice).items()
     ]  # fmt: skip
@@ -170,7 +167,11 @@ class Joining:
     def __init__(self, entrants: Iterable[EntrantResults], parse: Parse) -> None:
         runs = Run.objects.filter(uid__in={entrant.run for entrant in entrants})
         self.runs = {uid: (dataset, suite) for uid, dataset, suite in runs.values_list("uid", "dataset_id", "suite")}
-        self.texts = {key: _texts(*key) for key in set(self.runs.values())}
+        self.texts: dict[tuple[int, str], dict[int, str]] = {}  # of the story of each sample, by number
+        for dataset, suite in set(self.runs.values()):
+            samples = DatasetSample.objects.filter(dataset=dataset)
+            texts = samples.values_list("number", f"content__{suite_named(suite).texts.story}")
+            self.texts[dataset, suite] = {number: text for number, text in texts if isinstance(text, str)}
         self.parse = parse
         self._scores = StoryScores.objects.filter(pk__in={entrant.scores for entrant in entrants})
         self._columns: dict[str, dict[int, Columns | None]] = {}
@@ -254,14 +255,6 @@ def lowest(cases: Sequence[Case | None]) -> tuple[float | None, float, float] | 
         min(case.worst for case in defined),
         min(case.best for case in defined),
     )
-
-
-def _texts(dataset: int, suite: str) -> dict[int, str]:
-    """Return the text of the story of each sample, by number."""
-    rows = DatasetSample.objects.filter(dataset=dataset).values_list(
-        "number", f"content__{suite_named(suite).texts.story}"
-    )
-    return {number: text for number, text in rows if isinstance(text, str)}
 
 
 def apart_of(association: Association, right: str) -> list[Any]:

@@ -124,13 +124,12 @@ def sides_of(project: Project) -> Sides:
                     identity = entrant.name, spec.provider or "", spec.model or "", spec.revision or ""
                     by_model.setdefault(identity, []).append(entrant)
     names = Counter(name for name, *_ in {identity for by_model in entrants.values() for identity in by_model})
-
-    def page_name(name: str, *endpoint: str) -> str:
-        return name if names[name] == 1 else noted(name, listed(endpoint))
-
     return Sides(
         {
-            group: {page_name(*identity): listed for identity, listed in by_model.items()}
+            group: {
+                name if names[name] == 1 else noted(name, listed(endpoint)): own
+                for (name, *endpoint), own in by_model.items()
+            }
             for group, by_model in entrants.items()
         }
     )

@@ -47,10 +47,6 @@ def tables_of(association: Association) -> dict[str, Callable[[], Table]]:
     return makers if association.tables else {}
 
 
-def _right_structure(association: Association) -> str:
-    return Sentence("Right structure: {association}.", association=cut_text(association))
-
-
 def crossing_table(association: Association) -> Table:
     """Return the two-by-two table of each model, with what is missing."""
     right, wrong = Sentence("{head} answers", head="Right"), Sentence("{head} answers", head="Wrong")
@@ -61,6 +57,11 @@ def crossing_table(association: Association) -> Table:
         gettext_noop("Each question counts; stories are resampled whole.")
         if association.choice.counted == QUESTIONS
         else gettext_noop("Each story counts once: its answer is right where all of its questions are answered right.")
+    )
+    left_out = (
+        gettext_noop("Up to {most} questions of a model are about stories without a structure; they are left out."),
+        gettext_noop("Up to {most} stories of a model have no question; they are left out."),
+        gettext_noop("Up to {most} questions of a model have no figure by definition; they are left out."),
     )
     return Table(
         title=gettext_noop("Structure right or wrong, answer right or wrong"),
@@ -80,17 +81,16 @@ def crossing_table(association: Association) -> Table:
             for model, table in association.tables.items()
         ],
         absent=association.absent,
-        notes=[_right_structure(association), counted, *_left_out(association)],
+        notes=[
+            Sentence("Right structure: {association}.", association=cut_text(association)),
+            counted,
+            *(
+                Sentence(note, most=f"{most:,}")
+                for note, most in zip(left_out, association.left_out, strict=True)
+                if most
+            ),
+        ],
     )
-
-
-def _left_out(association: Association) -> list[str]:
-    notes = (
-        gettext_noop("Up to {most} questions of a model are about stories without a structure; they are left out."),
-        gettext_noop("Up to {most} stories of a model have no question; they are left out."),
-        gettext_noop("Up to {most} questions of a model have no figure by definition; they are left out."),
-    )
-    return [Sentence(note, most=f"{most:,}") for note, most in zip(notes, association.left_out, strict=True) if most]
 
 
 def association_table(association: Association) -> Table:
@@ -119,7 +119,7 @@ def association_table(association: Association) -> Table:
         ],
         absent=association.absent,
         notes=[
-            _right_structure(association),
+            Sentence("Right structure: {association}.", association=cut_text(association)),
             gettext_noop("Bounds: where the difference can be, whatever the missing answers and structures are."),
             *all_sentences(association),
             *_reasons(estimate for of_table in undefined for estimate in of_table),
@@ -205,12 +205,12 @@ def observation_table(association: Association) -> Table:
 
 def picture_of(association: Association) -> Picture:
     """Return the plot of right answers given right and wrong structure."""
-    return Picture(RIGHT_GIVEN, partial(_plot, association), tuple(association.absent))
 
+    def plot() -> Plot:
+        note = clauses(*(sentence.rstrip(".") for sentence in all_sentences(association)))
+        return structure_and_answers(answer_rows(association), cut=cut_text(association)).about(note=note)
 
-def _plot(association: Association) -> Plot:
-    note = clauses(*(sentence.rstrip(".") for sentence in all_sentences(association)))
-    return structure_and_answers(answer_rows(association), cut=cut_text(association)).about(note=note)
+    return Picture(RIGHT_GIVEN, plot, tuple(association.absent))
 
 
 def all_sentences(association: Association) -> list[str]:

@@ -19,7 +19,7 @@ from benchmark.services.conditions import named
 from benchmark.services.leaderboards import differences, entrants_of, ranked_entrants
 from benchmark.services.plans import swept_settings
 from benchmark.services.reports import reports_of
-from benchmark.services.sweeps import NO_LEVEL, judges_of_launch, level_name, level_of
+from benchmark.services.runs import NO_LEVEL, judges_of_launch, level_name, level_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.registry import suite_named, units_of_group
@@ -78,7 +78,14 @@ class Block:
             if entrant.kind != "person" and entrant.metrics.parses.of("repaired")
         ]
         self.entrants = ranked_entrants(label(named(entrants))[0], group.key, seed=self._seed) if entrants else []
-        self.ranked = [self._candidate(entrant, levels[entrant.run]) for entrant in self.entrants]
+        self.ranked: list[Json] = []  # {key, model, level, name, score, cell, entrant, run}
+        for entrant in self.entrants:
+            model, level = entrant.spec.name or entrant.name, levels[entrant.run]
+            metrics = entrant.parses.overall("repaired")
+            cell, score = metrics.cells.get(group.score, NOTHING), metrics.number_of(group.score)
+            cell = Cell(score, cell.interval, reason=cell.reason, bounds=cell.bounds)
+            row = {"key": entrant.key, "model": model, "level": level, "name": f"{model} {level_name(level)}"}
+            self.ranked.append(row | {"score": score, "cell": cell, "entrant": entrant.entrant, "run": entrant.run})
         self.candidates = sorted(self.ranked, key=lambda row: (row["model"], row["level"]))
         best = next((entrant.key for entrant in in_rank_order(self.entrants, "repaired")), None)
         self.best = next((row for row in self.ranked if row["key"] == best), None)
@@ -149,26 +156,22 @@ class Block:
     def against(self) -> list[Json]:
         """The other candidates with the difference of `looked` and each: {difference, interval, reason, n, p, adjusted,
         shown, verdict}."""
-        return [self._against(other) for other in self.candidates if other is not self.looked]
-
-    def _against(self, other: Json) -> Json:
-        pair = self.pair(self.looked, other)
-        if pair is None:
-            empty = dict.fromkeys(("difference", "interval", "reason", "p", "adjusted", "verdict"))
-            return other | empty | {"n": 0, "shown": False}
-        value, ends = pair.value, pair.interval and list(pair.interval)
-        if pair.first == other["key"]:
-            value, ends = value and -value, ends and [-ends[1], -ends[0]]
-        return other | {
-            "difference": value,
-            "interval": ends,
-            "reason": pair.reason,
-            "n": pair.n,
-            "p": pair.p,
-            "adjusted": pair.p_adjusted,
-            "shown": pair.differs(),
-            "verdict": pair.verdict,
-        }
+        rows = []
+        for other in self.candidates:
+            if other is self.looked:
+                continue
+            pair = self.pair(self.looked, other)
+            if pair is None:
+                empty = dict.fromkeys(("difference", "interval", "reason", "p", "adjusted", "verdict"))
+                rows.append(other | empty | {"n": 0, "shown": False})
+                continue
+            value, ends = pair.value, pair.interval and list(pair.interval)
+            if pair.first == other["key"]:
+                value, ends = value and -value, ends and [-ends[1], -ends[0]]
+            tested = {"n": pair.n, "p": pair.p, "adjusted": pair.p_adjusted, "shown": pair.differs()}
+            found = {"difference": value, "interval": ends, "reason": pair.reason, "verdict": pair.verdict}
+            rows.append(other | found | tested)
+        return rows
 
     @property
     def beyond(self) -> str | None:
@@ -218,15 +221,10 @@ def choosings_of(runs: Sequence[Run], looked: Sequence[str] = ()) -> list[Block]
     all others."""
     if not runs:
         return []
-    picks = {pick.group: pick for pick in picks_of(runs[0])}
+    made = SweepPick.objects.filter(project=runs[0].project_id, launch=runs[0].provenance.launch)
+    picks = {pick.group: pick for pick in made.select_related("entrant__run", "by")}
     blocks = [Block(runs, group, picks.get(group.key), looked) for group in swept_by(runs)[0].groups]
     return [block for block in blocks if block.looked]
-
-
-def picks_of(run: Run) -> list[SweepPick]:
-    """Return the picks among the runs of a run's launch."""
-    picks = SweepPick.objects.filter(project=run.project_id, launch=run.provenance.launch)
-    return list(picks.select_related("entrant__run", "by"))
 
 
 def _share(key: str, header: str, **more: Any) -> Column:
@@ -250,7 +248,13 @@ def levels_table(runs: Sequence[Run], reader: User) -> Table:
     blocks = [Block(runs, group) for group in suite.groups]
     by_judge, highest = calibration.by_level(runs[0], reader)
     judges = _judge_rows(runs, reader, by_judge)
-    rows = [row for block in blocks for row in (*_model_rows(block), *(judges if block.group.judged else ()))]
+    rows: list[Cells] = []
+    for block in blocks:
+        by_model: dict[str, dict[int, tuple[Cell, bool | None]]] = {}
+        for row in block.ranked:
+            by_model.setdefault(row["model"], {})[row["level"]] = row["cell"], block.alike(row)
+        rows += [_level_row(block.title, model, block.group.key, estimates) for model, estimates in by_model.items()]
+        rows += judges if block.group.judged else []
     levels = {level for row in rows for level in row["levels"]} | {level_of(run, setting.name) for run in runs}
     columns = [
         _share(f"l{level}", level_name(level), best="high", label=NO_PROMPT if level == NO_LEVEL else "")
@@ -300,13 +304,6 @@ def _level_row(
         "best": listed(level_name(level) for level in values if values[level] == max(values.values())) or None,
         "alike": clauses(together, not_compared, waits) or None,
     }
-
-
-def _model_rows(block: Block) -> list[Cells]:
-    by_model: dict[str, dict[int, tuple[Cell, bool | None]]] = {}
-    for row in block.ranked:
-        by_model.setdefault(row["model"], {})[row["level"]] = row["cell"], block.alike(row)
-    return [_level_row(block.title, model, block.group.key, estimates) for model, estimates in by_model.items()]
 
 
 def _judge_rows(runs: Sequence[Run], reader: User, calibrated: Levels) -> list[Cells]:

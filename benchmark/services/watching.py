@@ -12,9 +12,9 @@ from django.utils import timezone
 from benchmark.models import AnswerFormat, Entrant, Run, RunItem
 from benchmark.services.items import LOST, STATES, problem_of
 from benchmark.services.run_items import judged_answers
-from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence
+from core.plain import Json
 from workers.domain.pricing import Money
 from workers.models import WITHOUT_ANSWER, ItemState, JobState
 from workers.services.progress import RECENT, Shortfall, shortfall_of
@@ -154,41 +154,26 @@ def _awaiting(run: Run) -> list[tuple[str, str]]:
     return [(key, needed[-1]) for key in chosen if (needed := suite.needed(key, run.steps))]
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaBreaker:
-    """An endpoint that does not hold the schema: `broken` of its `answers` at a step are something else.
-
-    `entrant` is the model that was asked, None where it is the judge.
-    """
-
-    endpoint: str
-    step: str
-    broken: int
-    answers: int
-    entrant: int | None
-    suite: str
-
-    @property
-    def step_name(self) -> str:
-        return suite_named(self.suite).step(self.step).label
-
-
-def schema_breakers(run: Run) -> list[SchemaBreaker]:
-    """Return one for each endpoint and step of a structured run with answers that are not structured."""
+def schema_breakers(run: Run) -> list[Json]:
+    """Return {endpoint, step, step_name, broken, answers, entrant} of each endpoint and step of a structured run with
+    answers that do not hold the schema. `entrant` is the model that was asked, None for the judge."""
     if run.answer_format != AnswerFormat.STRUCTURED:
         return []
     answers = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "step")
     counts = answers.values_list("entrant", "entrant__endpoint__name", "step").annotate(
         broken=Count("pk", filter=problem_of("unstructured", suite_named(run.suite))), answers=Count("pk")
     )
-    breakers: dict[tuple[str, str], SchemaBreaker] = {}
-    for entrant, name, step, broken, answer_count in counts:
-        judge = run.judge if suite_named(run.suite).step(step).judged else None
-        key = (judge.name if judge else name, step)
-        before = breakers.get(key)
-        sums = (broken + (before.broken if before else 0), answer_count + (before.answers if before else 0))
-        breakers[key] = SchemaBreaker(*key, *sums, None if judge else entrant, run.suite)
-    return [breaker for breaker in breakers.values() if breaker.broken]
+    breakers: dict[tuple[str, str], Json] = {}
+    for entrant, name, key, broken, answer_count in counts:
+        step = suite_named(run.suite).step(key)
+        judge = run.judge if step.judged else None
+        endpoint = judge.name if judge else name
+        breaker = {"endpoint": endpoint, "step": key, "step_name": step.label, "broken": 0, "answers": 0}
+        breaker = breakers.setdefault((endpoint, key), breaker)
+        breaker["broken"] += broken
+        breaker["answers"] += answer_count
+        breaker["entrant"] = None if judge else entrant
+    return [breaker for breaker in breakers.values() if breaker["broken"]]
 
 
 _COUNTS = (
@@ -208,13 +193,9 @@ def shortfall_of_run(run: Run, rows: Sequence[StepProgress] | None = None) -> Sh
     step_progress, where the caller has them."""
     rows = step_progress(run, now=timezone.now()) if rows is None else rows
     lost = RunItem.objects.filter(LOST, entrant__run=run).count()
-    more = [(_lost_before(suite_named(run.suite)), lost)] if lost else []
-    return shortfall_of(run.job, total=sum(row.total for row in rows), more=more)
-
-
-def _lost_before(suite: Suite) -> str:
-    answer, _ = judged_answers(suite)
-    return Sentence("The {answer} was lost in the run that it was taken over from.", answer=answer)
+    answer, _ = judged_answers(suite_named(run.suite))
+    text = Sentence("The {answer} was lost in the run that it was taken over from.", answer=answer)
+    return shortfall_of(run.job, total=sum(row.total for row in rows), more=[(text, lost)] if lost else [])
 
 
 def to_come_of(runs: Sequence[Run]) -> dict[int, int]:

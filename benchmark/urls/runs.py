@@ -2,19 +2,7 @@
 
 from django.urls import path
 
-from benchmark.views import (
-    answers,
-    archiving,
-    datasets,
-    estimates,
-    flips,
-    items,
-    judge_test,
-    launch,
-    prompts,
-    runs,
-    sweeps,
-)
+from benchmark.views import answers, datasets, estimates, items, launch, prompts, runs, sweeps
 
 urlpatterns = [
     path("datasets/", datasets.datasets, name="datasets"),
@@ -40,12 +28,12 @@ urlpatterns = [
     path("runs/<str:uid>/extend/", launch.extend, name="extend_run"),
     path("runs/<str:uid>/controls/", launch.add_controls, name="add_controls"),
     path("runs/<str:uid>/judge/", launch.judge_anew, name="judge_anew"),
-    path("runs/<str:uid>/judge/test/", judge_test.judge_test, name="judge_test"),
+    path("runs/<str:uid>/judge/test/", launch.judge_test, name="judge_test"),
     path("runs/<str:uid>/sweep/", sweeps.sweep, name="run_sweep"),
     path("runs/<str:uid>/sweep/<slug:table>.<slug:data>", sweeps.sweep_table, name="run_sweep_table"),
     path("runs/<str:uid>/again/", launch.again, name="run_again"),
     path("runs/<str:uid>/extend/estimate/", estimates.estimate_extension, name="estimate_extension"),
-    path("runs/<str:uid>/flips/", flips.flips, name="flips"),
+    path("runs/<str:uid>/flips/", items.flips, name="flips"),
     path("runs/<str:uid>/controls/estimate/", estimates.estimate_controls, name="estimate_controls"),
     path("runs/<str:uid>/judge/estimate/", estimates.estimate_judging, name="estimate_judging"),
     path("runs/<str:uid>/again/estimate/", estimates.estimate_again, name="estimate_again"),
@@ -54,9 +42,9 @@ urlpatterns = [
     path("runs/<str:uid>/items/", items.items, name="run_items"),
     path("runs/<str:uid>/items/<int:pk>/", items.item, name="run_item"),
     path("runs/<str:uid>/items/<int:pk>/answer/", items.answer, name="run_item_answer"),
-    path("runs/<str:uid>/rename/", archiving.rename, name="rename_run"),
-    path("runs/<str:uid>/archive/", archiving.archive, name="archive_run"),
-    path("runs/<str:uid>/restore/", archiving.restore, name="restore_run"),
-    path("runs/<str:uid>/delete/", archiving.delete, name="delete_run"),
+    path("runs/<str:uid>/rename/", runs.rename, name="rename_run"),
+    path("runs/<str:uid>/archive/", runs.archive, name="archive_run"),
+    path("runs/<str:uid>/restore/", runs.restore, name="restore_run"),
+    path("runs/<str:uid>/delete/", runs.delete, name="delete_run"),
     path("runs/<str:uid>/do/<slug:action>/", runs.action, name="run_action"),
 ]

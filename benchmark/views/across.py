@@ -63,11 +63,6 @@ def snapshot_across(
     return render(request, "benchmark/results/across.html", access.context | context)
 
 
-def across_url(slug: str, key: str) -> str:
-    """The page of one model across suites."""
-    return filtered(reverse("benchmark:across", args=[slug]), {"model": key})
-
-
 def _context(
     rankings: Sequence[SuiteRanking], model: str, page: str, address: Address, items: Items, leaderboards: Sequence[str]
 ) -> Context:

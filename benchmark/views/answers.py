@@ -32,10 +32,17 @@ def import_page(request: UserRequest, slug: str) -> HttpResponse:
     initial = {"dataset": request.GET.get("dataset", first)}
     form = AnswersForm(posted(request), request.FILES or None, project=access.project, suite=suite, initial=initial)
     context: Context = {"form": form, "suite": suite, "first": first, "launches": launches_of(access.project)}
+
+    def keep() -> str:
+        run = form.keep(by=request.user, now=timezone.now())
+        if not form.is_large:
+            messages.success(request, gettext_noop("The answers are a run, marked as imported."))
+        return run.uid
+
     if request.method == "POST" and form.is_valid():
         try:
             if "keep" in request.POST:
-                return _to(request, slug, made_once(request, lambda: _kept(request, form)))
+                return _to(request, slug, made_once(request, keep))
             context |= {"large": True} if form.is_large else _preview_context(form.preview())
         except BadFile as error:
             form.add_error("files", str(error))
@@ -46,13 +53,6 @@ def import_page(request: UserRequest, slug: str) -> HttpResponse:
     part = request.method == "POST" and request.htmx
     template = "benchmark/answers/_preview.html" if part else "benchmark/answers/import.html"
     return render(request, template, access.context | context)
-
-
-def _kept(request: UserRequest, form: AnswersForm) -> str:
-    run = form.keep(by=request.user, now=timezone.now())
-    if not form.is_large:
-        messages.success(request, gettext_noop("The answers are a run, marked as imported."))
-    return run.uid
 
 
 def _to(request: UserRequest, slug: str, uid: str) -> HttpResponse:

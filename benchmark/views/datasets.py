@@ -1,7 +1,7 @@
 """Versions of gold: publishing, what changed between two, and who sees results."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -10,12 +10,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, UserRequest, project_access
-from annotation.domain.schema import Schema
 from annotation.models import Role
 from annotation.services.progress import has_settled_stories
 from benchmark.access import closed_to, dataset_of, sees_results
 from benchmark.forms.datasets import AudienceForm, CopyForm, PublishForm
-from benchmark.models import Audience, Dataset, Run
+from benchmark.models import Audience, Dataset, DatasetSample, Run
 from benchmark.services import datasets as service
 from benchmark.services import gold_samples
 from benchmark.services.datasets import contents_of
@@ -88,23 +87,23 @@ def publish_version(request: UserRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, f"Note: {form.errors['note'][0]}")
         return redirect("benchmark:datasets", slug)
+    note = form.cleaned_data["note"]
+
+    def publish() -> str:
+        dataset, created = service.publish_version(by=request.user, project=access.project, note=note)
+        if created:
+            return Sentence("Gold is published as version {dataset}.", dataset=dataset.version)
+        left = gettext_noop(" The note was not kept: a version does not change.") if note else ""
+        text = gettext_noop("Gold is as in version {dataset}, so there is no new one.{left}")
+        return Sentence(text, dataset=dataset.version, left=left)
+
     try:
-        outcome = made_once(request, lambda: _publish(request, access, form.cleaned_data["note"]))
+        outcome = made_once(request, publish)
     except service.PublishRefused as error:
         messages.error(request, str(error))
     else:
         messages.success(request, outcome)
     return redirect("benchmark:datasets", slug)
-
-
-def _publish(request: UserRequest, access: ProjectAccess, note: str) -> str:
-    dataset, created = service.publish_version(by=request.user, project=access.project, note=note)
-    if created:
-        return Sentence("Gold is published as version {dataset}.", dataset=dataset.version)
-    left = gettext_noop(" The note was not kept: a version does not change.") if note else ""
-    return Sentence(
-        "Gold is as in version {dataset}, so there is no new one.{left}", dataset=dataset.version, left=left
-    )
 
 
 @require_GET
@@ -159,11 +158,20 @@ def import_copy(request: UserRequest, slug: str, suite: str) -> HttpResponse:
         raise Http404(gettext_noop("There is no such benchmark to be imported."))
     form = CopyForm(request.POST or None, request.FILES or None, suite=chosen)
     context: Context = {"form": form, "suite": chosen}
+    part = "check" in request.POST and request.htmx
+    template = f"benchmark/datasets/{'_check' if part else 'import'}.html"
+
+    def make() -> str:
+        fields = {"options": form.options, "note": form.cleaned_data["note"], "file": form.cleaned_data["file"]}
+        return str(import_archive(by=request.user, project=access.project, suite=chosen, **fields)[0].version)
+
     if request.method == "POST" and form.is_valid():
         try:
             if "check" in request.POST:
-                return _checked(request, access, chosen, form)
-            version = int(made_once(request, lambda: _import(request, access, chosen, form)))
+                copy = copy_in_archive(chosen, form.cleaned_data["file"], form.options)
+                contents = _about(copy.summary, chosen) | {"same": copy.kept_in(access.project)}
+                return render(request, template, access.context | context | {"contents": contents})
+            version = int(made_once(request, make))
         except BadImport as error:
             form.add_error(None, str(error))
         else:
@@ -171,24 +179,7 @@ def import_copy(request: UserRequest, slug: str, suite: str) -> HttpResponse:
             if unchecked := dataset_of(access, version).origin.get("unchecked"):
                 messages.warning(request, unchecked)
             return redirect("benchmark:dataset", slug, version)
-    return _import_page(request, access.context | context)
-
-
-def _checked(request: UserRequest, access: ProjectAccess, suite: Suite, form: CopyForm) -> HttpResponse:
-    """Say what a copy holds and which version has it already. Raises BadImport."""
-    copy = copy_in_archive(suite, form.cleaned_data["file"], form.options)
-    contents = _about(copy.summary, suite) | {"same": copy.kept_in(access.project)}
-    return _import_page(request, access.context | {"form": form, "suite": suite, "contents": contents})
-
-
-def _import_page(request: UserRequest, context: Context) -> HttpResponse:
-    part = "check" in request.POST and request.htmx
-    return render(request, f"benchmark/datasets/{'_check' if part else 'import'}.html", context)
-
-
-def _import(request: UserRequest, access: ProjectAccess, suite: Suite, form: CopyForm) -> str:
-    fields = {"options": form.options, "note": form.cleaned_data["note"], "file": form.cleaned_data["file"]}
-    return str(import_archive(by=request.user, project=access.project, suite=suite, **fields)[0].version)
+    return render(request, template, access.context | context)
 
 
 @require_GET
@@ -197,11 +188,13 @@ def dataset(request: UserRequest, slug: str, version: int) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     dataset_version = dataset_of(access, version)
     suite = suites().get(dataset_version.suite)
+    chosen = dataset_version.origin.get("options", {})
+    options = [setting for setting in suite.copied.options if setting.name in chosen] if suite else []
     context = {
         "dataset": dataset_version,
         "suite": suite,
         "contents": _about(contents_of(dataset_version), suite),
-        "options": dict(_options(dataset_version, suite)),
+        "options": {setting.label: setting.in_words(chosen[setting.name]) for setting in options},
         "runs": dataset_version.runs.originals().count(),
     }
     return render(request, "benchmark/datasets/dataset.html", access.context | context)
@@ -219,14 +212,6 @@ def _about(contents: Json, suite: Suite | None) -> Context:
     }
 
 
-def _options(dataset_version: Dataset, suite: Suite | None) -> Iterator[tuple[str, str]]:
-    """Say how a copy was read: (what is chosen, the choice)."""
-    chosen = dataset_version.origin.get("options", {})
-    for setting in suite.copied.options if suite else ():
-        if setting.name in chosen:
-            yield setting.label, setting.in_words(chosen[setting.name])
-
-
 @require_GET
 def difference(request: UserRequest, slug: str, old: int, new: int) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
@@ -236,14 +221,19 @@ def difference(request: UserRequest, slug: str, old: int, new: int) -> HttpRespo
     closed = closed_to(access)
     changes = service.difference(before, after, closed)
     schema = after.schema
+    changed = []
+    for change in changes["changed"][:MOST_CHANGES]:
+        cells = [(actor, belief, schema[key].name, *labels) for actor, belief, key, *labels in change["cells"]]
+        changed.append(change | {"cells": cells})
+    numbers = DatasetSample.objects.filter(dataset__in=[before, after]).order_by().values_list("number", flat=True)
     context = {
         "old": before,
         "new": after,
         "difference": changes,
         "lists": [(title, changes[name]) for name, title in LISTS.items() if changes[name]],
-        "changed": [_named(change, schema) for change in changes["changed"][:MOST_CHANGES]],
+        "changed": changed,
         "left": max(0, len(changes["changed"]) - MOST_CHANGES),
-        "hidden": len(closed & {*_numbers(before), *_numbers(after)}) if closed else 0,
+        "hidden": len(closed & frozenset(numbers)) if closed else 0,
         "labels": [
             (dimension.name, changes["labels"][dimension.key])
             for dimension in schema.dimensions
@@ -255,16 +245,6 @@ def difference(request: UserRequest, slug: str, old: int, new: int) -> HttpRespo
         "moved": changes["moved"][:MOST_CHANGES],
     }
     return render(request, "benchmark/datasets/difference.html", access.context | context)
-
-
-def _numbers(dataset: Dataset) -> Iterable[int]:
-    return dataset.samples.values_list("number", flat=True)
-
-
-def _named(change: Json, schema: Schema) -> Json:
-    """Return the change with the names of its dimensions."""
-    cells = [(actor, belief, schema[key].name, *labels) for actor, belief, key, *labels in change["cells"]]
-    return change | {"cells": cells}
 
 
 def _sentences(changes: Json) -> list[str]:

@@ -234,7 +234,19 @@ def undo_looks(request: UserRequest, slug: str) -> JsonResponse:
     """The look that this expert took last and can take back, null for none; a POST takes back those that it names."""
     chosen = _chosen(request, slug)
     if request.method == "GET":
-        return JsonResponse({"undo": _last(chosen)})
+        own = (cell for cell in chosen.gold.looked_at if cell.look and cell.look.by_id == chosen.access.user.pk)
+        last, look_page = next(own, None), reverse("benchmark:second_look", args=[slug])
+        if last is None or last.look is None:
+            return JsonResponse({"undo": None})
+        cell = {"proposition": last.proposition.uid, "dimension": last.dimension, "revision": last.revision}
+        taken_back = {
+            "cells": [cell],
+            "label": last.look.label,
+            "story": last.story,
+            "dimension": chosen.dataset.schema[last.dimension].name,
+            "url": f"{look_page}?{chosen.query}&cell={last.id}",
+        }
+        return JsonResponse({"undo": taken_back})
 
     def undo(posted: TakenBack) -> Json:
         for named_cell in posted.cells:
@@ -243,19 +255,6 @@ def undo_looks(request: UserRequest, slug: str) -> JsonResponse:
         return {"cells": _fragments(request, slug, posted.cells)}
 
     return saved(request, TakenBack, undo, made=_("made these decisions"), refused=AdjudicationRefused)
-
-
-def _last(chosen: ChosenDoubts) -> Json | None:
-    own = (cell for cell in chosen.gold.looked_at if cell.look and cell.look.by_id == chosen.access.user.pk)
-    if (cell := next(own, None)) is None or cell.look is None:
-        return None
-    return {
-        "cells": [{"proposition": cell.proposition.uid, "dimension": cell.dimension, "revision": cell.revision}],
-        "label": cell.look.label,
-        "story": cell.story,
-        "dimension": chosen.dataset.schema[cell.dimension].name,
-        "url": f"{reverse('benchmark:second_look', args=[chosen.access.project.slug])}?{chosen.query}&cell={cell.id}",
-    }
 
 
 @require_http_methods(["GET", "POST"])
@@ -269,7 +268,16 @@ def doubtful_cell(request: UserRequest, slug: str, proposition: str, dimension: 
             raise Http404(_("There is no such cell."))
         return redirect("benchmark:doubtful", slug)
     if request.method == "POST":
-        _save_posted(request, chosen, cell)
+        form, now = DecisionForm(request.POST), timezone.now()
+        try:
+            if "undo" in request.POST:
+                take_back(by=chosen.access.user, proposition=cell.proposition, dimension=cell.dimension, now=now)
+            elif form.is_valid():
+                _look(chosen, cell, {name: form.cleaned_data[name] for name in LOOK})
+            else:
+                messages.error(request, form.problem)
+        except (AdjudicationRefused, DecidedMeanwhile) as error:
+            messages.error(request, str(error))
         way = f"{reverse('benchmark:second_look', args=[slug])}?{chosen.query}"
         return redirect(f"{way}&after={cell.id}")
     if "history" in request.GET:
@@ -277,16 +285,3 @@ def doubtful_cell(request: UserRequest, slug: str, proposition: str, dimension: 
             return render(request, "benchmark/doubtful/_blind.html", chosen.access.context)
         return redirect("annotation:cell_history", slug, proposition, dimension)
     return HttpResponse(_fragment(request, chosen, _cells(chosen, [cell])[0]))
-
-
-def _save_posted(request: UserRequest, chosen: ChosenDoubts, cell: DoubtfulCell) -> None:
-    form = DecisionForm(request.POST)
-    try:
-        if "undo" in request.POST:
-            take_back(by=chosen.access.user, proposition=cell.proposition, dimension=cell.dimension, now=timezone.now())
-        elif form.is_valid():
-            _look(chosen, cell, {name: form.cleaned_data[name] for name in LOOK})
-        else:
-            messages.error(request, form.problem)
-    except (AdjudicationRefused, DecidedMeanwhile) as error:
-        messages.error(request, str(error))

@@ -23,7 +23,15 @@ from benchmark.access import (
     snapshot_access,
     snapshot_document,
 )
-from benchmark.addresses import chosen_comparison, document_asked_for, filters_of, model_in, of_parse, table_named
+from benchmark.addresses import (
+    chosen_comparison,
+    chosen_leaderboard,
+    filters_of,
+    leaderboard_document_of,
+    model_in,
+    of_parse,
+    table_named,
+)
 from benchmark.domain.drawn import MEDIA_TYPES
 from benchmark.domain.tables import Table
 from benchmark.models import Entrant
@@ -55,7 +63,10 @@ def snapshot_files(request: UserRequest, slug: str, report: str, **file: str) ->
 
 
 def leaderboard_files(request: UserRequest, slug: str, **file: str) -> HttpResponse:
-    document = document_asked_for(request.GET, results_access(request.user, slug))
+    chosen = chosen_leaderboard(request.GET, results_access(request.user, slug))
+    if chosen is None:
+        raise Http404(gettext_noop("There is no dataset yet."))
+    document = leaderboard_document_of(chosen, request.GET)
     return _file(request, document, f"{slug}-leaderboard", file, filters_of(request.GET)["parse"])
 
 
@@ -145,7 +156,11 @@ def plot_response(
     except SuiteFailed as error:
         if suffix != "svg" or "theme" not in request.GET:
             raise  # a page says why there is no file
-        return HttpResponse(_sentence(str(error)), content_type=MEDIA_TYPES["svg"])
+        lines = textwrap.wrap(str(error), 90)  # a picture of the sentence stands where the plot would
+        spans = "".join(f'<tspan x="8" dy="20">{escape(line)}</tspan>' for line in lines)
+        size = f'width="680" height="{20 * len(lines) + 12}"'
+        svg = f'<svg xmlns="http://www.w3.org/2000/svg" {size}><text font-size="14" fill="#888">{spans}</text></svg>'
+        return HttpResponse(svg, content_type=MEDIA_TYPES["svg"])
 
 
 def _drawn(request: UserRequest, picture: Picture, how: Sequence[str], file: str) -> HttpResponse:
@@ -169,11 +184,3 @@ def _drawn(request: UserRequest, picture: Picture, how: Sequence[str], file: str
     response["Cache-Control"] = "private, no-cache"  # asked for anew each time, and sent only where it changed
     response["ETag"] = f'"{key}"'
     return response
-
-
-def _sentence(text: str) -> str:
-    """A picture of a sentence, which stands on a page where a picture would."""
-    lines = textwrap.wrap(text, 90)
-    spans = "".join(f'<tspan x="8" dy="20">{escape(line)}</tspan>' for line in lines)
-    size = f'width="680" height="{20 * len(lines) + 12}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}><text font-size="14" fill="#888">{spans}</text></svg>'

@@ -13,7 +13,6 @@ from benchmark.access import entered_row_of, results_access
 from benchmark.forms.entered import EntryForm
 from benchmark.models import Dataset, EnteredRow
 from benchmark.services import entered_rows as service
-from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from core.idempotency.forms import made_once
 from core.messages import Sentence, labelled
@@ -25,26 +24,18 @@ def entered_rows(request: UserRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     rows = EnteredRow.objects.filter(project=access.project).select_related("created_by")
     own = set(Dataset.objects.filter(project=access.project).values_list("suite", flat=True))
-    listed = [
-        {"suite": suite, "rows": [_row_context(suite, row) for row in rows if row.suite == name]}
-        for name, suite in service.enterable_suites(access.project).items()
-    ]
-
-    def is_idle(listing: Context) -> bool:
-        suite = listing["suite"]
-        return not (listing["rows"] or (suite.name if suite.copied.load else "") in own)
-
-    listed.sort(key=is_idle)
-    return render(request, "benchmark/entered/rows.html", access.context | {"suites": listed})
-
-
-def _row_context(suite: Suite, row: EnteredRow) -> Context:
-    metrics = [
-        (labelled(metric.heading, metric.title), row.metrics[metric.key])
-        for metric in suite.enterable
-        if metric.key in row.metrics
-    ]
-    return {"row": row, "metrics": metrics}
+    used: list[Context] = []
+    idle: list[Context] = []
+    for name, suite in service.enterable_suites(access.project).items():
+        titles = {metric.key: labelled(metric.heading, metric.title) for metric in suite.enterable}
+        listed = [
+            {"row": row, "metrics": [(title, row.metrics[key]) for key, title in titles.items() if key in row.metrics]}
+            for row in rows
+            if row.suite == name
+        ]
+        is_used = listed or (name if suite.copied.load else "") in own
+        (used if is_used else idle).append({"suite": suite, "rows": listed})
+    return render(request, "benchmark/entered/rows.html", access.context | {"suites": [*used, *idle]})
 
 
 @require_http_methods(["GET", "POST"])

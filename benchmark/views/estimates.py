@@ -18,7 +18,7 @@ from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
 from benchmark.services.extending import extension_of
 from benchmark.services.item_detail import shortened, texts_of, without_solved
-from benchmark.services.judge_tests import SELF_TEST
+from benchmark.services.judges import SELF_TEST
 from benchmark.services.launches import again_of, controls_of_run, suite_of_version
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused, draft_of

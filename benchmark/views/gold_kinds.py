@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 from annotation.access import ProjectAccess, UserRequest
 from benchmark.access import closed_to, results_access
 from benchmark.addresses import ChosenGold, chosen_gold
-from benchmark.domain.gold_kinds import REFERENCE, Kind, Move, Swap, in_order
+from benchmark.domain.gold_kinds import REFERENCE, Kind, Move, in_order
 from benchmark.domain.tables import Column
 from benchmark.models import Dataset
 from benchmark.services.gold_kind_tables import (
@@ -43,7 +43,6 @@ from benchmark.services.gold_kinds import (
 from benchmark.views.downloads import table_response
 from benchmark.views.tables import files_of, page_table
 from core.messages import Sentence, listed
-from core.statistics import Estimate
 from core.views.charts import PERCENT, DotChart, Row, dot_chart
 from core.views.pages import Context
 from core.wording import counted
@@ -161,23 +160,22 @@ def _verdict(chosen: ChosenGold) -> str:
     order = chosen.metrics.orders[chosen.dimension].get(chosen.kind) if chosen.kind else None
     if order is None:
         return ""
-    text = _order_text(*order)
-    return f"{text} {_(UNRANKED_NOTE)}" if chosen.metrics.unranked else text
-
-
-def _order_text(tau: Estimate, swaps: Sequence[Swap]) -> str:
+    tau, swaps = order
+    value = "" if tau.value is None else f"{tau.value:.2f}"
+    value += f" [{tau.interval[0]:.2f}, {tau.interval[1]:.2f}]" if tau.interval else ""
     if tau.value is None:
-        return _("Whether ranks change cannot be told.")
-    value = f"{tau.value:.2f}" + (f" [{tau.interval[0]:.2f}, {tau.interval[1]:.2f}]" if tau.interval else "")
-    if not swaps:
-        return _("Ranks do not change: Kendall’s τ {tau}, {count} models.").format(tau=value, count=tau.n)
-    certain = [swap for swap in swaps if (ends := swap.shift.interval) and not ends[0] <= 0 <= ends[1]]
-    text = (
-        _("Ranks change, and more than chance did it: {pairs} swap. Kendall’s τ {tau}.")
-        if certain
-        else _("{pairs} swap, which chance can do: Kendall’s τ {tau}.")
-    )
-    return text.format(pairs=listed(f"{swap.first} / {swap.second}" for swap in swaps[:3]), tau=value)
+        text = _("Whether ranks change cannot be told.")
+    elif not swaps:
+        text = _("Ranks do not change: Kendall’s τ {tau}, {count} models.").format(tau=value, count=tau.n)
+    else:
+        certain = [swap for swap in swaps if (ends := swap.shift.interval) and not ends[0] <= 0 <= ends[1]]
+        text = (
+            _("Ranks change, and more than chance did it: {pairs} swap. Kendall’s τ {tau}.")
+            if certain
+            else _("{pairs} swap, which chance can do: Kendall’s τ {tau}.")
+        )
+        text = text.format(pairs=listed(f"{swap.first} / {swap.second}" for swap in swaps[:3]), tau=value)
+    return f"{text} {_(UNRANKED_NOTE)}" if chosen.metrics.unranked else text
 
 
 def _moves_chart(chosen: ChosenGold) -> DotChart | None:

@@ -136,23 +136,15 @@ def _chart(
     drawn = report.rows[:DRAWN]
     places = [(row["number"], row["place"]) for row in drawn]
     texts = item_texts(chosen.dataset, asked.group, places) if asked.finer else {}
-    rows = [
-        Row(
-            label=_label(noun, place[0], texts.get(place)),
-            first=row["discrimination"],
-            second=row["difficulty"],
-            href=beside(place[0]),
-            n=row["category"],
-        )
-        for place, row in zip(places, drawn, strict=True)
-    ]
+    rows = []
+    for place, row in zip(places, drawn, strict=True):
+        number, text = place[0], texts.get(place)
+        label = f"{number} {text[0]}: {text[1]}" if text else f"{_(noun).capitalize()} {number}"
+        first, second = row["discrimination"], row["difficulty"]
+        rows.append(Row(label=label, first=first, second=second, href=beside(number), n=row["category"]))
     heads = gettext_noop("Discrimination"), gettext_noop("Difficulty")
     unit = gettext_noop("Share (%), lines are 95 % intervals")
     return dot_chart(gettext_noop("What tells models apart most"), rows, notation=PERCENT, heads=heads, unit=unit)
-
-
-def _label(noun: str, number: int, text: tuple[str, str] | None) -> str:
-    return f"{number} {text[0]}: {text[1]}" if text else f"{_(noun).capitalize()} {number}"
 
 
 @require_GET

@@ -1,5 +1,6 @@
-"""The items of a run, or of a snapshot, and one of them down to its raw answer."""
+"""The items of a run, or of a snapshot, one of them down to its raw answer, and answers that flip."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -15,6 +16,8 @@ from benchmark.models import Entrant, Run, RunItem, SnapshotItem
 from benchmark.models.run import RunItemQuerySet
 from benchmark.services import item_detail
 from benchmark.services import items as service
+from benchmark.services.asking import reads_prompts
+from benchmark.services.flips import counts_of, flips_of, read, ways_of
 from benchmark.services.story_questions import questions_of_story
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop
@@ -157,3 +160,51 @@ def _file(item: RunItem | SnapshotItem) -> HttpResponse:
     name = f"{noun}-{item.sample.number}-{item.step}-{item.pk}.txt"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+FLIPS_A_PAGE = 25
+
+
+@require_GET
+def flips(request: UserRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid)
+    run, ways = access.run, ways_of(access.run)
+    asked = run.entrants.select_related("run", "endpoint")
+    entrants = sorted(asked, key=lambda entrant: not reads_prompts(entrant.endpoint))  # baselines below, as elsewhere
+    closed = closed_in(access.project, run)
+    counts = counts_of(run, [value for value, _ in ways], closed)
+    comparisons = [
+        {
+            "entrant": entrant,
+            "way": value,
+            "title": title,
+            "counts": counts.get((entrant.endpoint_id, value)),
+            "query": f"model={entrant.pk}&against={value}",
+        }
+        for entrant in entrants
+        for value, title in ways
+    ]
+    comparison = _chosen_flips(comparisons, request.GET.get("model", ""), request.GET.get("against", ""))
+    flipped = flips_of(run, comparison["entrant"], comparison["way"], closed) if comparison else []
+    page = Paginator(flipped, FLIPS_A_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "ways": ways,
+        "comparison": comparison,
+        "counts": [(entrant, [each for each in comparisons if each["entrant"] == entrant]) for entrant in entrants],
+        "page": page,
+        "rows": read(list(page)),
+        "query": comparison["query"] if comparison else "",
+        "suite": suite_named(run.suite),
+    }
+    return render(request, "benchmark/items/flips.html", access.context | context)
+
+
+def _chosen_flips(comparisons: Sequence[Context], model: str, against: str) -> Context | None:
+    """Return the first comparison of what was asked for with flips, else the first of it, else of all."""
+    named = [
+        comparison
+        for comparison in comparisons
+        if model in ("", str(comparison["entrant"].pk)) and against in ("", comparison["way"])
+    ] or comparisons
+    with_flips = (comparison for comparison in named if comparison["counts"] and comparison["counts"][0])
+    return next(with_flips, next(iter(named), None))

@@ -1,7 +1,6 @@
-"""The page on which a run is launched, and what other pages of a launch share with it."""
+"""The page on which a run is launched, what other pages of a launch share with it, and the self-test of its judge."""
 
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -14,12 +13,20 @@ from annotation.access import UserRequest, project_access
 from annotation.models import Project, Role
 from benchmark.access import run_access
 from benchmark.forms.launch import ControlsForm, ExtendForm, JudgeForm, LaunchForm, RefusableForm
-from benchmark.models import Run
 from benchmark.services import launches as service
+from benchmark.services.estimates import estimate_of_test
 from benchmark.services.evaluating import read_again
 from benchmark.services.extending import extend_run
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
-from benchmark.services.judge_versions import judged_beside
+from benchmark.services.judges import (
+    current_test,
+    judged_at,
+    judged_beside,
+    start_test,
+    summaries_of,
+    way_on,
+    why_untestable,
+)
 from benchmark.services.launches import run_again, start_runs, suite_of_version
 from benchmark.services.plans import Plan, RunRefused, steps_of
 from benchmark.services.run_items import judged_answers, needed_by_judge
@@ -31,6 +38,7 @@ from core.language import ngettext
 from core.messages import Sentence, gettext_noop, listed
 from core.page_fields import PageForm
 from core.views.pages import Context
+from workers.services.progress import reasons_of
 
 FREE_TEXT = gettext_noop("free text only")
 
@@ -105,19 +113,12 @@ def endpoint_choices(form: PageForm, suite: Suite) -> list[dict[str, Any]]:
         unable = [step.label for step in suite.launched if step.key not in able]
         ways = [] if endpoint.json_schema or not endpoint.about.reads_prompts else [FREE_TEXT]
         ways += [gettext_noop("batch")] if endpoint.batches else []
-        ability = listed([*([] if not unable and FREE_TEXT in ways else [able_text(steps, unable)]), *ways])
+        which = Sentence("only {able}", able=listed(steps).lower()) if steps else gettext_noop("no step")
+        which = which if unable else gettext_noop("every step")
+        ability = listed(ways if not unable and FREE_TEXT in ways else [which, *ways])
         choice = {"endpoint": endpoint, "ticked": endpoint.name in ticked, "steps": steps}
         choices.append(choice | {"partly": bool(unable), "ability": ability})
     return choices
-
-
-def able_text(able: Sequence[str], unable: Sequence[str]) -> str:
-    """Say in one short line which of all steps a model can be asked for."""
-    if not unable:
-        return gettext_noop("every step")
-    if not able:
-        return gettext_noop("no step")
-    return Sentence("only {able}", able=listed(able).lower())
 
 
 MOST_READ_AT_ONCE = 20_000
@@ -131,22 +132,23 @@ def judge_anew(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     form = JudgeForm(posted(request), suite=suite_named(access.run.suite), there=there)
     if judging_run := submitted(request, form, lambda: started(request, form.plans(access.run))):
         return redirect("benchmark:run", slug, judging_run)
-    _, answers = judged_answers(suite_named(access.run.suite))
-    context = {"form": form, "answers": answers, "answered": _answered(access.run)}
+    suite, original = suite_named(access.run.suite), access.run.source or access.run
+    answered = original.entrants.filter(items__step__in=needed_by_judge(suite), items__call__isnull=False)
+    context = {"form": form, "answers": judged_answers(suite)[1], "answered": answered.count()}
     return render(request, "benchmark/launch/judge.html", access.context | context)
-
-
-def _answered(run: Run) -> int:
-    """Count the models of a run with answers that a judge can be asked about."""
-    steps = needed_by_judge(suite_named(run.suite))
-    return (run.source or run).entrants.filter(items__step__in=steps, items__call__isnull=False).count()
 
 
 @require_http_methods(["GET", "POST"])
 def extend(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = ExtendForm(posted(request), run=access.run)
-    if made := submitted(request, form, lambda: _extend(request, access.run, form), late=True):
+
+    def make() -> str:
+        endpoints, stories = form.additions(access.run)
+        added = extend_run(by=request.user, run=access.run, endpoints=endpoints, stories=stories, now=timezone.now())
+        return str(added)
+
+    if made := submitted(request, form, make, late=True):
         if form.is_valid():
             added = int(made)
             sentence = ngettext("{added} question was added.", "{added} questions were added.", added)
@@ -156,11 +158,6 @@ def extend(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     left = access.run.dataset.stories_count - access.run.parameters.stories
     context = {"form": form, "models": endpoint_choices(form, suite), "left": left, "suite": suite}
     return render(request, "benchmark/launch/extend.html", access.context | context)
-
-
-def _extend(request: UserRequest, run: Run, form: ExtendForm) -> str:
-    endpoints, stories = form.additions(run)
-    return str(extend_run(by=request.user, run=run, endpoints=endpoints, stories=stories, now=timezone.now()))
 
 
 @require_http_methods(["GET", "POST"])
@@ -183,16 +180,15 @@ def add_controls(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Ask a run's samples once more under controls."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = ControlsForm(posted(request), run=access.run)
-    add = partial(_add_controls, request, access.run)
-    if submitted(request, form, lambda: add(form.cleaned_data["controls"]), late=True):
+
+    def make() -> str:
+        controls = form.cleaned_data["controls"]
+        return str(len(service.add_controls(by=request.user, run=access.run, controls=controls, now=timezone.now())))
+
+    if submitted(request, form, make, late=True):
         return redirect("benchmark:run", slug, uid)
     context = {"form": form, "suite": suite_named(access.run.suite)}
     return render(request, "benchmark/launch/controls.html", access.context | context)
-
-
-def _add_controls(request: UserRequest, run: Run, controls: Sequence[str]) -> str:
-    started = service.add_controls(by=request.user, run=run, controls=controls, now=timezone.now())
-    return str(len(started))
 
 
 @require_http_methods(["GET", "POST"])
@@ -230,3 +226,33 @@ def read_anew(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         )
         messages.success(request, Sentence("The answers were read again: {outcome}", outcome=outcome))
     return redirect("benchmark:run", slug, uid)
+
+
+@require_http_methods(["GET", "POST"])
+def judge_test(request: UserRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+
+    def start() -> str:
+        return str(start_test(by=request.user, run=access.run, now=timezone.now()).job.items.count())
+
+    if request.method == "POST":
+        try:
+            calls = made_once(request, start)
+        except RunRefused as error:
+            messages.error(request, str(error))
+        else:
+            sentence = ngettext("{calls} call will test the judge.", "{calls} calls will test the judge.", int(calls))
+            messages.success(request, sentence.format(calls=f"{int(calls):,}"))
+        return redirect("benchmark:judge_test", slug, uid)
+    # first: without its judge's version there is nothing to show
+    test = current_test(access.run) if judged_at(access.run) else None
+    summary = summaries_of([access.run]).get(access.run.pk)
+    offered = summary is not None and test is None
+    why = why_untestable(access.run) if offered else ""
+    context = {
+        "job": test.job if test else None,
+        "reason": reasons_of([test.job]).get(test.job_id, "") if test else "",
+        "way_on": way_on(test) if test else "",
+        "summary": summary, "why": why, "line": estimate_of_test(access.run) if offered and not why else None,
+    }  # fmt: skip
+    return render(request, "benchmark/launch/judge_test.html", access.context | context)

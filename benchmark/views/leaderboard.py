@@ -28,15 +28,13 @@ from benchmark.services.across import key_of
 from benchmark.services.calibration import calibration
 from benchmark.services.entered_rows import with_entered
 from benchmark.services.leaderboard_scope import leaderboard_scopes
-from benchmark.services.plot_data import leaderboard_rows
-from benchmark.services.result_tables import group_table
-from benchmark.services.selections import OF_RUN
+from benchmark.services.leaderboards import OF_RUN
+from benchmark.services.result_tables import group_table, leaderboard_rows
 from benchmark.services.visibility import visibility_of
 from benchmark.suites.registry import group_named, suite_named, units_of_group
 from benchmark.suites.results import EntrantResults, EntrantsByGroup
 from benchmark.suites.showing.missing import unlike_missing
-from benchmark.views.across import across_url
-from benchmark.views.tables import address_of, files_of, item_links, items_url, page_table
+from benchmark.views.tables import address_of, files_of, filtered, item_links, items_url, page_table
 from core.messages import Sentence, facts, gettext_noop, listed
 from core.views import charts
 from core.views.pages import Context
@@ -120,9 +118,9 @@ def _ranking(
     table, sort = of_parse(table, filters["parse"]), request.GET.get("sort", "")
     if sort.removeprefix("-") not in {column.key for column in table.columns}:
         sort = f"{filters['parse'] or 'repaired'}_rank"
-    links = item_links(slug, split)
+    links, across = item_links(slug, split), reverse("benchmark:across", args=[slug])
     pages = {
-        entrant.key: across_url(slug, key_of(entrant.name, entrant.spec))
+        entrant.key: filtered(across, {"model": key_of(entrant.name, entrant.spec)})
         for entrant in shown
         if entrant.kind == "model"
     }

@@ -1,7 +1,9 @@
-"""Report pages: of a run as it is now, and as it was when somebody saved it."""
+"""Report pages, of a run as it is now and as it was when somebody saved it, and their parts: plots, then the tables
+behind them, in the order in which they are read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -15,19 +17,35 @@ from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access, run_document, snapshot_access, snapshot_document
 from benchmark.addresses import chosen_leaderboard
 from benchmark.controls.chosen import CONTROLS
+from benchmark.domain.tables import Table
 from benchmark.models import Snapshot
 from benchmark.services import snapshots as service
+from benchmark.services.asked_again_tables import control_sections, method_sections
 from benchmark.services.calibration import calibration
-from benchmark.services.documents import ACROSS, Document
+from benchmark.services.correction_tables import correction_sections
+from benchmark.services.documents import ACROSS, Document, results_of, suites_of, tables_of
 from benchmark.services.downloads import no_official_output
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plans import RunRefused
+from benchmark.services.plot_data import Picture, plots_of
+from benchmark.suites.contract import Suite
+from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import group_suite, ordered_keys, suite_named
+from benchmark.suites.results import Explorer, Section
 from benchmark.views.across import snapshot_across
 from benchmark.views.compare import snapshot_comparison
 from benchmark.views.leaderboard import comparable, leaderboard_chart
-from benchmark.views.sections import explorer_of, sections_of
-from benchmark.views.tables import address_of, item_links, snapshot_item_links
+from benchmark.views.tables import (
+    Address,
+    Href,
+    address_of,
+    files_of,
+    item_links,
+    no_link,
+    page_table,
+    plot_of,
+    snapshot_item_links,
+)
 from core.idempotency.forms import made_once
 from core.messages import Sentence, gettext_noop
 from core.views.pages import Context
@@ -168,3 +186,163 @@ def snapshot(request: UserRequest, slug: str, report: str) -> HttpResponse:
     elif document.query is not None:
         context["now"] = f"{reverse('benchmark:leaderboard', args=[slug])}?{urlencode(document.query)}"
     return render(request, "benchmark/results/report.html", access.context | context)
+
+
+Tables = Mapping[str, Callable[[], Table]]
+
+
+def sections_of(document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link) -> Context:
+    """Return the context of _sections.html in the chosen parse: the rankings as `heads`, then the parts of the page.
+    In the report of a run, parts that the benchmark's paper prints stand before the others."""
+    failed: list[str] = []
+    tables, plots = tables_of(document, failed), plots_of(document, failed)
+    parses = parses_in(document)
+    parse = chosen_parse(chosen, parses)
+    parts: dict[bool, list[Context]] = {True: [], False: []}
+    for section in sections_in(document):
+        if part := _part(section, parse, tables, plots, address, href):
+            parts[section.paper and document.kind == "run"].append(part)
+    return {
+        "heads": {
+            group: _table(group, tables[group](), address, href)
+            for group in ordered_keys(document.groups)
+            if group in tables
+        },
+        "paper": parts[True],
+        "parts": parts[False],
+        "parse": parse,
+        "parses": parses,
+        "failed": failed,
+    }
+
+
+def _part(
+    section: Section, parse: str, tables: Tables, plots: Mapping[str, Picture], address: Address, href: Href
+) -> Context | None:
+    """Return a part of one parse, with the sentences of a suite that could not make a table. Returns None if the
+    document has nothing of it."""
+    plot_names = [plot for name in section.pictures if (plot := _named(name, parse, plots))]
+    table_names = [table for name in section.tables if (table := _named(name, parse, tables))]
+    if not plot_names and not table_names:
+        return None
+    part: Context = {"title": section.title, "tables": [], "failed": []}
+    for name in table_names:
+        try:
+            part["tables"].append(_table(name, tables[name](), address, href))
+        except SuiteFailed as error:
+            part["failed"].append(str(error))
+    alone = len(plot_names) == 1
+    return part | {"plots": [plot_of(name, plots[name].title, address, alone=alone) for name in plot_names]}
+
+
+def sections_in(document: Document) -> list[Section]:
+    """Return the parts of a page: tables that the papers of its suites print, parts of all suites, those that a suite
+    arranges itself, and single repetitions."""
+    keys = ordered_keys(document.groups)
+    pairs = Section(gettext_noop("Differences between all pairs"), tuple(f"pairs-{key}" for key in keys))
+    repeated = [f"{name}-{key}" for key in keys for name in ("repetitions", "repetition-stories", "prompts")]
+    papers = [section for suite in suites_of(document) for section in suite.results.sections if section.paper]
+    sections = [*papers, pairs, *(method_sections(keys) if document.by_method else ())]
+    sections += correction_sections() if document.corrections else ()
+    sections += control_sections(keys) if document.controls else ()
+    for suite in suites_of(document):
+        for group in suite.groups:
+            name = f"categories-{group.key}"
+            if group.by_category and not suite.arranges(name):
+                title = Sentence("{score_title} by category", score_title=group.score_title)
+                sections.append(Section(title, (name,), (name,)))
+        sections += [section for section in suite.results.sections if not section.paper]
+        if not suite.arranges("judge-tests"):
+            sections.append(Section(gettext_noop("Self-test of judges"), (), ("judge-tests",)))
+    return [*sections, Section(gettext_noop("Single repetitions"), (), tuple(repeated))]
+
+
+def _named(name: str, parse: str, parts: Mapping[str, Any]) -> str:
+    """Return the name with the parse or by itself, whichever exists. Returns "" if neither does."""
+    return next((candidate for candidate in (f"{name}-{parse}", name) if candidate in parts), "")
+
+
+def parses_in(document: Document) -> list[str]:
+    """Return the repaired parse, and the official one if anybody has it."""
+    entrants = [entrant for group_entrants in document.groups.values() for entrant in group_entrants]
+    return [name for name in ("repaired", "official") if any(entrant.parses.of(name) for entrant in entrants)]
+
+
+def chosen_parse(chosen: Mapping[str, str], parses: Sequence[str]) -> str:
+    parse = chosen.get("parse", "")
+    return parse if parse in parses else next(iter(parses), "repaired")
+
+
+def explorer_of(
+    document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
+) -> Context | None:
+    """Return the context of _explorer.html for the choices in `chosen`. Returns None without an explorer, without
+    anything to show, and if that is withheld."""
+    suite = next((candidate for candidate in suites_of(document) if candidate.results.explorer), None)
+    if document.withheld or suite is None or suite.results.explorer is None:
+        return None
+    try:
+        return _explorer(document, suite, suite.results.explorer, address, chosen, href)
+    except SuiteFailed as error:
+        return {"key": suite.results.explorer.key, "title": suite.results.explorer.title, "failed": str(error)}
+
+
+def _explorer(
+    document: Document, suite: Suite, explorer: Explorer, address: Address, chosen: Mapping[str, str], href: Href
+) -> Context | None:
+    choices_by_parse = {name: explorer.choices(results_of(document, suite, name)) for name in parses_in(document)}
+    parses = [name for name, choices in choices_by_parse.items() if choices]
+    if not parses:
+        return None
+    parse = chosen_parse(chosen, parses)
+    values = {}
+    for choice in choices_by_parse[parse]:
+        offered, selected = [value for value, _ in choice.options], chosen.get(choice.field, "")
+        values[choice.field] = selected if selected in offered else offered[0]
+    shows = explorer.shows(values)
+    tables, plots = tables_of(document), plots_of(document)
+    matrix, picture, table = (f"{name}-{parse}" for name in (shows.matrix, shows.picture, shows.table))
+    return {
+        "key": explorer.key,
+        "title": explorer.title,
+        "choices": [
+            {"field": choice.field, "label": choice.label, "options": choice.options, "value": values[choice.field]}
+            for choice in choices_by_parse[parse]
+        ],
+        "parse": parse,
+        "parses": parses,
+        "matrix": _matrix(matrix, plots[matrix].title, tables[matrix](), address, href),
+        "picture": plot_of(picture, plots[picture].title, address),
+        "table": _table(table, tables[table](), address, href),
+    }
+
+
+def _matrix(name: str, title: str, table: Table, address: Address, href: Href) -> Context:
+    """Return a confusion matrix: counts with a `shade` from 0 to 10, the share of the gold label's rows."""
+    columns = {column.key: column for column in table.columns}
+    labels = [key for key in columns if key not in ("gold", "total") and not key.endswith(" share")]
+    rows = []
+    for row in table.rows:
+        cells = []
+        for label in labels:
+            column, share = columns[label], columns[f"{label} share"]
+            count = column.cell(row).value
+            shade = round(10 * (share.cell(row).value or 0))
+            cell = {"count": count, "href": href(row, column) if count else "", "shade": shade}
+            beside = {"interval": share.aside(row), "why": share.cell(row).no_interval} if count else {}
+            cells.append(cell | {"same": label == row["gold"]} | beside)
+        total = columns["total"].cell(row).value
+        linked = href(row, columns["total"]) if total else ""
+        rows.append({"gold": row["gold"], "cells": cells, "total": {"count": total, "href": linked}})
+    return {
+        "title": title,
+        "labels": labels,
+        "rows": rows,
+        "notes": [*table.dashes, *table.notes],
+        "table_files": files_of("table", name, address),
+        "plot_files": files_of("plot", name, address),
+    }
+
+
+def _table(name: str, table: Table, address: Address, href: Href) -> Context:
+    return page_table(name, table, href=href, files=files_of("table", name, address))

@@ -1,11 +1,12 @@
-"""The runs of a project, and one of them live."""
+"""The runs of a project, one of them live, and renaming, archiving and deleting it."""
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count
@@ -13,17 +14,19 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import UserRequest
+from annotation.access import UserRequest, project_access
 from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem, UnmatchedReport
+from benchmark.services.archiving import LONGEST_TITLE, archive_run, delete_run, deletion_of, rename_run, restore_run
 from benchmark.services.conditions import parameters_of, settings_in_words
 from benchmark.services.follow_ups import gaps_of
-from benchmark.services.judge_versions import can_be_aligned, judged_beside
+from benchmark.services.judges import can_be_aligned, judged_beside
 from benchmark.services.methods_text import sent_settings
+from benchmark.services.plans import RunRefused, methods_of
 from benchmark.services.preparing import prepared_of
 from benchmark.services.run_items import can_be_judged, judged_answers
 from benchmark.services.runs import (
@@ -33,16 +36,18 @@ from benchmark.services.runs import (
     beside_by_method,
     goes_along,
     launched_with,
-    method_text,
+    method_of_run,
     offered_to_launch,
     refused_action,
+    sweep_of,
 )
-from benchmark.services.sweeps import sweep_of
 from benchmark.services.watching import schema_breakers, shortfall_of_run, step_progress, to_come_of, total_of
 from benchmark.suites.questions import Step
 from benchmark.suites.registry import suite_named
 from benchmark.views.datasets import reading_gold
+from benchmark.views.launch import posted
 from core.catalogues.sentences import translated
+from core.messages import Sentence, gettext_noop
 from core.plain import Json, plain
 from core.views.pages import Context
 from workers.models import JobState
@@ -87,6 +92,7 @@ def runs(request: UserRequest, slug: str) -> HttpResponse:
 def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict[str, Any]:
     steps = [step.label for step in run_steps(run)]
     names = [entrant.name for entrant in run.entrants.all()]
+    method = methods_of(suite_named(run.suite)).get(method_of_run(run), "")
     return {
         "run": run,
         "named": names[:MODELS_NAMED],
@@ -94,7 +100,7 @@ def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict[str, A
         "controls": [
             (other, CONTROLS[other.control].title) for other in sorted(run.controls.all(), key=lambda other: other.pk)
         ],
-        "method": method_text(run),
+        "method": "" if run.title.lower().endswith(method.lower()) else method,
         "progress": progress,
         "total": progress.total + coming,
         "steps": steps,
@@ -138,6 +144,7 @@ def run_steps(run: Run) -> list[Step]:
 @require_GET
 def run(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
+    beside = access.run.controls.select_related("job").order_by("pk")
     context = _live(access) | {
         "steps": [step.label for step in run_steps(access.run)],
         "suite": suite_named(access.run.suite),
@@ -146,8 +153,9 @@ def run(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         "can_be_aligned": can_be_aligned(access.run),
         "left_out": _left_out(access.run),
         "asked": settings_in_words(access.run),
-        **_controls(access.run),
-        "methods": _methods(access.run),
+        "control": CONTROLS.get(access.run.control),
+        "controls": [(other, CONTROLS[other.control]) for other in beside],
+        "methods": [(title, other) for _, title, other in beside_by_method(access.run)],
         "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),
         "sweep": bool(sweep_of(access.run)),
         "judges_beside": len(judged_beside(access.run)),
@@ -173,30 +181,14 @@ def _left_out(run: Run) -> Context | None:
     }
 
 
-def _controls(run: Run) -> Context:
-    """Return under which control a run is, or which runs are beside it."""
-    beside = run.controls.select_related("job").order_by("pk")
-    return {"control": CONTROLS.get(run.control), "controls": [(other, CONTROLS[other.control]) for other in beside]}
-
-
-def _methods(run: Run) -> list[tuple[str, Run]]:
-    """Return (title, run) of the newest run by each method with the same settings; empty where there is one method."""
-    return [(title, other) for _, title, other in beside_by_method(run)]
-
-
-def _of_launch(run: Run, together: Sequence[Run]) -> list[tuple[str, str]]:
-    """Return (action, address) of what can be done to all runs that were launched together with this one."""
-    address = [run.project.slug, run.uid]
-    return [(name, reverse("benchmark:run_action", args=[*address, name])) for name in offered_to_launch(together)]
-
-
 @require_GET
 def progress(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Show the progress of a run, as a fragment; buttons and results come along only when they changed."""
     access = run_access(request.user, slug, uid)
     context = _live(access)
     context["oob"] = request.GET.get("seen", context["seen"]) != context["seen"]
-    context["methods"] = _methods(access.run) if context["oob"] else []
+    methods = beside_by_method(access.run) if context["oob"] else []
+    context["methods"] = [(title, other) for _, title, other in methods]
     return render(request, "benchmark/runs/_live.html", access.context | context)
 
 
@@ -227,7 +219,9 @@ def _live(access: RunAccess) -> Context:
         "unreadable_href": f"{items_url}?state=unreadable",
         "every": pause if moves else 0,
         "along": along,
-        "of_launch": _of_launch(access.run, together),
+        "of_launch": [
+            (name, reverse("benchmark:run_action", args=[*address, name])) for name in offered_to_launch(together)
+        ],
         "seen": "-".join(
             [
                 f"{job.state}-{len(''.join(along.values()))}-{total.failed}-{gaps['judgements']}-{total.held_back}",
@@ -253,6 +247,13 @@ def provenance(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         if name and step not in asks_judge:
             resolved.setdefault(pk, set()).add(name)
     judged = names.filter(step__in=asks_judge).values_list("call__answered_by", flat=True).distinct()
+    settings = {setting.name: setting for setting in suite_named(row.suite).settings}
+    params = [  # in the words of the launch form
+        (translated(setting.label), translated(setting.in_words(value)))
+        if (setting := settings.get(name))
+        else (translated(name), value)
+        for name, value in parameters_of(row).items()
+    ]
     context = {
         "entrants": [
             {"entrant": entrant, "resolved": sorted(resolved.get(entrant.pk, ())), "options": _as_json(entrant.spec)}
@@ -261,22 +262,11 @@ def provenance(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         "judged_by": sorted(filter(None, judged)),
         "judge_options": _as_json(plain(row.provenance.judge or {})),
         "settings": sent_settings(row),
-        "params": _parameters(row),
+        "params": params,
         "noun": suite_named(row.suite).noun,
         "launched_with": row.parameters.budget,
     }
     return render(request, "benchmark/runs/_made.html", access.context | context)
-
-
-def _parameters(run: Run) -> list[tuple[str, Any]]:
-    """Return what a run was launched with, a setting of its suite in the words of the launch form."""
-    settings = {setting.name: setting for setting in suite_named(run.suite).settings}
-    return [
-        (translated(setting.label), translated(setting.in_words(value)))
-        if (setting := settings.get(name))
-        else (translated(name), value)
-        for name, value in parameters_of(run).items()
-    ]
 
 
 def _as_json(spec: Json) -> str:
@@ -298,3 +288,79 @@ def action(request: UserRequest, slug: str, uid: str, action: str) -> HttpRespon
         if message:
             (messages.warning if left else messages.success)(request, message)
     return redirect("benchmark:run", slug, uid)
+
+
+class TitleForm(forms.Form):
+    title = forms.CharField(
+        label=gettext_noop("Name"),
+        max_length=LONGEST_TITLE,
+        help_text=gettext_noop("What lists and reports call the run."),
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def rename(request: UserRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    form = TitleForm(posted(request), initial={"title": access.run.title})
+    if request.method == "POST" and form.is_valid():
+        try:
+            rename_run(by=request.user, run=access.run, title=form.cleaned_data["title"])
+        except RunRefused as error:
+            form.add_error(error.field if error.field in form.fields else None, str(error))
+        else:
+            return redirect("benchmark:run", slug, uid)
+    return render(request, "benchmark/runs/rename.html", access.context | {"form": form})
+
+
+@require_POST
+def archive(request: UserRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    _try(
+        request,
+        lambda: archive_run(by=request.user, run=access.run, now=timezone.now()),
+        gettext_noop(
+            "The run is archived: lists, leaderboards and comparisons leave it out. Its pages stay where they are."
+        ),
+    )
+    return redirect("benchmark:run", slug, uid)
+
+
+@require_POST
+def restore(request: UserRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    _try(
+        request,
+        lambda: restore_run(by=request.user, run=access.run),
+        gettext_noop("The run is back on lists, leaderboards and comparisons."),
+    )
+    return redirect("benchmark:run", slug, uid)
+
+
+@require_http_methods(["GET", "POST"])
+def delete(request: UserRequest, slug: str, uid: str) -> HttpResponse:
+    """Say what goes and what stays, then delete the run. A second press leads where the first one led."""
+    project = project_access(request.user, slug, role=Role.ADMIN).project
+    if Run.with_deleted.filter(project=project, uid=uid, deleted_at__isnull=False).exists():
+        return redirect("benchmark:runs", slug)
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    if request.method == "GET":
+        context = {"deletion": deletion_of(access.run)}
+        return render(request, "benchmark/runs/delete.html", access.context | context)
+    done = _try(
+        request,
+        lambda: delete_run(by=request.user, run=access.run, now=timezone.now()),
+        Sentence("The run “{run}” is deleted. Its answers stay in the ledger.", run=access.run.title),
+    )
+    return redirect("benchmark:runs", slug) if done else redirect("benchmark:delete_run", slug, uid)
+
+
+def _try(request: UserRequest, change: Callable[[], object], outcome: str) -> bool:
+    """Make the change and say what came of it: nothing where it was made before, why where it is refused, which returns
+    False."""
+    try:
+        if change():
+            messages.success(request, outcome)
+    except RunRefused as error:
+        messages.error(request, str(error))
+        return False
+    return True

@@ -123,7 +123,17 @@ def _parts(slug: str, association: Association, query: str) -> Context:
     def address(kind: str, name: str, suffix: str) -> str:
         return f"{reverse(f'benchmark:structure_{kind}', args=[slug, name, suffix])}?{query}"
 
-    made = {name: make() for name, make in tables_of(association).items() if name != "observations"}
+    tables = {}
+    for name, make in tables_of(association).items():
+        if name == "observations":
+            continue
+        table = make()
+        models = {row["model"] for row in table.rows}
+        if "part" in {column.key for column in table.columns} and len(models) > MOST_MODELS + 1:
+            note = gettext_noop("Here all models together; the files have a row for each.")
+            rows = [row for row in table.rows if row["model"] == ALL]
+            table = replace(table, rows=rows, notes=[note, *table.notes])
+        tables[name] = page_table(name, table, files=files_of("table", name, address))
     finding, how = verdict_of(association)
     return {
         "finding": finding,
@@ -132,22 +142,10 @@ def _parts(slug: str, association: Association, query: str) -> Context:
         "chart_files": files_of("plot", PICTURE, address),
         "by_category": _related_chart(gettext_noop("By category"), association.categories),
         "by_measure": _related_chart(gettext_noop("By figure of the structure"), association.measures),
-        "tables": {
-            name: page_table(name, _short(table), files=files_of("table", name, address))
-            for name, table in made.items()
-        },
+        "tables": tables,
         "long_files": [file for file in files_of("table", "observations", address) if file["label"] != "LaTeX"],
         "counts": len(association.tables) - (ALL in association.tables),
     }
-
-
-def _short(table: Table) -> Table:
-    """Return a table that has a row for each of many models in every part with the rows of all models together."""
-    models = {row["model"] for row in table.rows}
-    if "part" not in {column.key for column in table.columns} or len(models) <= MOST_MODELS + 1:
-        return table
-    note = gettext_noop("Here all models together; the files have a row for each.")
-    return replace(table, rows=[row for row in table.rows if row["model"] == ALL], notes=[note, *table.notes])
 
 
 def _answers_chart(association: Association) -> DotChart:
@@ -265,6 +263,11 @@ def structure_story(request: UserRequest, slug: str, number: int) -> HttpRespons
     )
     if row is None:
         raise Http404(gettext_noop("This model has no such question about this story."))
+    words = []
+    for name, least in (("structure", association.cut), ("answer", RIGHT)):
+        state = "missing" if np.isnan(row[name]) else "right" if row[name] >= least else "wrong"
+        score = "" if np.isnan(row[name]) or name == "answer" else f" ({100 * row[name]:.1f} %)"
+        words.append(f"{name.capitalize() if name == 'structure' else name} {state}{score}")
     context = {
         "number": number,
         "model": row["model"],
@@ -272,16 +275,6 @@ def structure_story(request: UserRequest, slug: str, number: int) -> HttpRespons
         "cut_text": cut_text(association),
         "sides": sides_on_page(association, row),
         "query": _query(request.GET, association.choice),
-        "description": _description(row, association.cut),
+        "description": listed(words),
     }
     return render(request, "benchmark/results/structure_story.html", access.context | context)
-
-
-def _description(row: Any, cut: float) -> str:
-    """Return which of the two is right, in words."""
-    words = []
-    for name, least in (("structure", cut), ("answer", RIGHT)):
-        state = "missing" if np.isnan(row[name]) else "right" if row[name] >= least else "wrong"
-        score = "" if np.isnan(row[name]) or name == "answer" else f" ({100 * row[name]:.1f} %)"
-        words.append(f"{name.capitalize() if name == 'structure' else name} {state}{score}")
-    return listed(words)

@@ -16,7 +16,7 @@ from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
 from benchmark.services.calibration import calibration
-from benchmark.services.runs import launched_with
+from benchmark.services.runs import launched_with, sweep_of
 from benchmark.services.sweep_results import (
     LONGEST_REASON,
     WAITS,
@@ -25,7 +25,6 @@ from benchmark.services.sweep_results import (
     choosings_of,
     sweep_tables,
 )
-from benchmark.services.sweeps import sweep_of
 from benchmark.views.downloads import table_response
 from benchmark.views.tables import Href, files_of, no_link, page_table
 

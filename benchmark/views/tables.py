@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from benchmark.domain.tables import OF, Column, Items, Row, Source, Table
 from benchmark.suites.registry import group_named
-from core.messages import noted, word
+from core.messages import gettext_noop, noted, word
 from core.views.pages import Context
 
 Href = Callable[[Row, Column], str]
@@ -128,6 +128,8 @@ def page_table(
         marked = {column.key: marks.get((at, column.key), "") for column in columns}
         rows.append(_row(columns, row, href, marked, run_href))
     notes = [*table.legend, *table.entered_texts, *table.dashes, *table.notes]
+    names = [(column.label or column.header, column.unit) for column in columns]
+    labels = [noted(name, word(unit)) if unit else name for name, unit in names]
     legend = [note for note in notes if len(note) <= LEGEND_LENGTH][:LEGEND_NOTES]
     return {
         "name": name,
@@ -135,7 +137,7 @@ def page_table(
         "groups": _groups(columns),
         "columns": [
             # the first one names the rows, and stands left even if these are numbers
-            {"key": column.key, "label": _label(column), "number": bool(at) and not column.is_text}
+            {"key": column.key, "label": labels[at], "number": bool(at) and not column.is_text}
             for at, column in enumerate(columns)
         ],
         "rows": rows,
@@ -173,11 +175,6 @@ def _rank(column: Column, value: Any) -> Any:
         return Decimal(str(value))
     except InvalidOperation:
         return Decimal(0)
-
-
-def _label(column: Column) -> str:
-    name = column.label or column.header
-    return noted(name, word(column.unit)) if column.unit else name
 
 
 def _row(
@@ -224,3 +221,15 @@ def _groups(columns: Sequence[Column]) -> list[Context]:
     (name, span), *others = spans
     first = [(name, span)] if name or span == 1 else [("", 1), ("", span - 1)]
     return [{"label": name, "span": span} for name, span in (*first, *others)]
+
+
+WORDS = (
+    gettext_noop("official"), gettext_noop("repaired"), gettext_noop("Official"), gettext_noop("Repaired"),
+    gettext_noop("parse"), gettext_noop("baseline"), gettext_noop("person"),
+    gettext_noop("annotator"), gettext_noop("expert"), gettext_noop("admin"), gettext_noop("data"),
+    gettext_noop("prompts"), gettext_noop("level"), gettext_noop("seed"), gettext_noop("longest answer"),
+    gettext_noop("judge"), gettext_noop("max_tokens"), gettext_noop("points"), gettext_noop("share"),
+    gettext_noop("none is settled"), gettext_noop("free"), gettext_noop("seed for random"),
+    gettext_noop("threshold for the lexical judge"),
+)  # fmt: skip
+"""Words that figures of all suites have one by one, and pages show: parses, kinds, roles, settings, units."""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from annotation.models import Project, Story
 from benchmark.models import Run, RunItem
 from benchmark.services.asking import prompts_of, question_of
-from benchmark.services.judge_versions import alignable_items, tables_step
+from benchmark.services.judges import alignable_items, tables_step
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.judges import Grouping
 from benchmark.suites.prompt_sets import PromptSet

@@ -14,11 +14,10 @@ from annotation.models import User
 from annotation.services import audit
 from benchmark.domain.matched_rows import F1
 from benchmark.models import Run, RunItem
-from benchmark.services.judge_tests import summaries_of
-from benchmark.services.judge_versions import judge_name
+from benchmark.services.judges import judge_name, summaries_of
 from benchmark.services.reports import places_of
 from benchmark.services.run_items import needed_by_judge
-from benchmark.services.sweeps import judging_level
+from benchmark.services.runs import judging_level
 from benchmark.suites.judges import Grouping
 from benchmark.suites.registry import nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.corrected import heads_of_counts

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from benchmark.domain.tables import Cell, Cells, Column, Table, share_column
-from benchmark.services.sweeps import NO_LEVEL
+from benchmark.services.runs import NO_LEVEL
 from core.messages import Sentence, gettext_noop, word
 from core.statistics import MISSING_RULE
 from judge.domain.calibration.agreement import Agreement

@@ -10,7 +10,7 @@ from django.db.models import Count, Max, Q, Sum
 
 from benchmark.domain.inference import adjusted
 from benchmark.models import Run, StoryScores
-from benchmark.services.judge_versions import judge_name, judged_at, version_failure, version_of
+from benchmark.services.judges import judge_name, judged_at, version_failure, version_of
 from benchmark.suites.registry import group_named, group_suite, suite_named
 from benchmark.suites.results import EntrantResults
 from core.kept import kept

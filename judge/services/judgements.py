@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef
 
 from annotation.models import Project, User
 from benchmark.models import Run, RunItem
-from benchmark.services.judge_versions import judge_name, judged_at, version_of
+from benchmark.services.judges import judge_name, judged_at, version_of
 from benchmark.services.run_items import needed_by_judge
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_named

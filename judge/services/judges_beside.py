@@ -8,7 +8,7 @@ from benchmark.domain.report_rows import NO_FIGURES, ReportRow
 from benchmark.domain.tables import Cell, Cells, Column, Table, share_column
 from benchmark.models import Run
 from benchmark.services.in_context import judge_text
-from benchmark.services.judge_versions import judged_at
+from benchmark.services.judges import judged_at
 from benchmark.services.reports import RunMetrics, each_entered, reports_of, samples_of, stamps_of
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.questions import Entered, Outcome

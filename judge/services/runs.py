@@ -9,7 +9,7 @@ from django.db.models import Q
 from annotation.models import Project, User
 from benchmark.models import Dataset, Run
 from benchmark.services import calibration as seam
-from benchmark.services.judge_versions import judged_at, version_failure, version_of
+from benchmark.services.judges import judged_at, version_failure, version_of
 from core.messages import Sentence, listed
 from judge.models import AlignmentStudy, AnchorWatch
 from judge.services import corrections, judgements

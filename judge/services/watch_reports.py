@@ -17,7 +17,7 @@ from django.db.models import Count
 
 from benchmark.models import Run, RunItem
 from benchmark.services.asking import question_of
-from benchmark.services.judge_versions import NO_PART_OF_IT
+from benchmark.services.judges import NO_PART_OF_IT
 from benchmark.services.reports import places_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed

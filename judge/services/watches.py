@@ -19,7 +19,7 @@ from benchmark.domain.parameters import SEED
 from benchmark.models import DatasetSample, Run, RunItem
 from benchmark.services.archiving import locked_run
 from benchmark.services.estimates import Asking, Estimate, Look, estimate_all, parts_of
-from benchmark.services.judge_versions import judged_at, version_failure
+from benchmark.services.judges import judged_at, version_failure
 from benchmark.services.launches import judging_plans, start_run
 from benchmark.services.plan_checks import check_all_but_samples
 from benchmark.services.plans import MOST_SEED, MOST_TITLE, Plan, RunRefused, plan_of

@@ -14,7 +14,7 @@ from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run
 from benchmark.services.in_context import judge_text
-from benchmark.services.judge_versions import judged_beside
+from benchmark.services.judges import judged_beside
 from benchmark.views.downloads import table_response
 from benchmark.views.tables import files_of, item_links, page_table
 from judge.domain.calibration.panels import FEWEST

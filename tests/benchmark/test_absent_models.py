@@ -10,6 +10,7 @@ from html import unescape
 import pytest
 from django.core.management import call_command
 
+from benchmark.access import whole_document
 from benchmark.domain.tables import Absent, absent_text, to_csv, to_json, to_latex
 from benchmark.models import AnswerFormat, RunItem
 from benchmark.services.documents import Document, document_from, document_of, leaderboard_document, tables_of
@@ -17,7 +18,6 @@ from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report, report_of
 from benchmark.services.snapshots import save_run_snapshot
-from benchmark.services.withheld import whole_document
 from benchmark.suites.reports import GroupMetrics
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
 from tests.benchmark.settled import written

@@ -12,6 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from benchmark.access import whole_ranking
 from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.tables import Absent, Cell
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, Snapshot
@@ -27,7 +28,6 @@ from benchmark.services.leaderboards import settings_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
 from benchmark.services.runs import asked_by, asks_plainly
-from benchmark.services.withheld import whole_ranking
 from benchmark.suites import registry
 from benchmark.suites.registry import suite_named
 from benchmark.suites.showing.entrants import score_of

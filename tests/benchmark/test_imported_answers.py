@@ -22,11 +22,11 @@ from benchmark.services.documents import document_of
 from benchmark.services.extending import extend_run
 from benchmark.services.launches import run_again
 from benchmark.services.leaderboard_scope import finished_runs, leaderboard_of
+from benchmark.services.leaderboards import selections_of
 from benchmark.services.made_elsewhere import files
 from benchmark.services.made_elsewhere.files import HARNESS, BadFile, read_made
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of, reports_of, scores_of
-from benchmark.services.selections import selections_of
 from benchmark.suites.reasons import NOT_IN_FILE
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.tiny_copies import RIGHT, cast_with_sums, imported

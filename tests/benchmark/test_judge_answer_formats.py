@@ -15,7 +15,7 @@ from benchmark.services.cached_answers import cached_answers
 from benchmark.services.documents import document_of
 from benchmark.services.estimates import askings_of, estimate, estimate_all
 from benchmark.services.follow_ups import ask_missing, gaps_of
-from benchmark.services.judge_versions import version_of
+from benchmark.services.judges import version_of
 from benchmark.services.launches import judging_plans, start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.reports import report_of

@@ -16,8 +16,7 @@ from benchmark.services.cached_answers import cached_answers
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate_of, parts_of
 from benchmark.services.follow_ups import ask_missing, gaps_of
-from benchmark.services.judge_tests import HANDLER, SELF_TEST, calls_of, start_test, summaries_of, why_untestable
-from benchmark.services.judge_versions import version_of
+from benchmark.services.judges import HANDLER, SELF_TEST, calls_of, start_test, summaries_of, version_of, why_untestable
 from benchmark.services.launches import start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused

@@ -17,10 +17,10 @@ from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.datasets import publish_version
 from benchmark.services.documents import Document, document_from, tables_of
 from benchmark.services.leaderboard_scope import Leaderboard, finished_runs, leaderboard_of
+from benchmark.services.leaderboards import selections_of
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import reports_of, scores_of
 from benchmark.services.result_tables import group_table
-from benchmark.services.selections import selections_of
 from benchmark.services.snapshots import save_leaderboard_snapshot
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world, values

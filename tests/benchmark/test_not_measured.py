@@ -15,9 +15,9 @@ from benchmark.models import Run, RunItem
 from benchmark.services.comparison_tables import tables_of as compared
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import document_of, tables_of
+from benchmark.services.leaderboards import Selection
 from benchmark.services.plot_data import comparison_picture, plots_of
 from benchmark.services.reports import forget_report
-from benchmark.services.selections import Selection
 from benchmark.services.snapshots import save_run_snapshot
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world

@@ -11,7 +11,7 @@ from django.urls import reverse
 import judge.urls
 from benchmark.models import Run
 from benchmark.services import comparisons, flips, gold_kinds, item_statistics, leaderboards, reports
-from benchmark.services.judge_versions import judged_beside
+from benchmark.services.judges import judged_beside
 from benchmark.services.reports import forget_report, reports_of
 from benchmark.urls import results, runs
 from core import kept as keeper

@@ -6,7 +6,7 @@ from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.services.documents import Document
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.registry import keys_of, suites
-from benchmark.views.sections import sections_in
+from benchmark.views.reports import sections_in
 
 
 def test_what_the_paper_prints_stands_first():

@@ -23,11 +23,11 @@ from benchmark.services.estimates import estimate, estimate_of, parts_of
 from benchmark.services.launches import judging_plans, run_again, start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused, plan_of
+from benchmark.services.repetition_tables import prompt_splits
 from benchmark.services.reports import forget_report, report_of
-from benchmark.services.variance import prompt_splits
 from benchmark.suites.figures import cases_by_story, mean_columns
 from benchmark.suites.questions import Columns
-from benchmark.views.sections import sections_in
+from benchmark.views.reports import sections_in
 from tests.benchmark.planning import changed, planned
 from tests.benchmark.settled import baselines, published, started, work_off
 from tests.cast import Cast, new_cast, new_story

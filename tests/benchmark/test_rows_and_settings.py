@@ -14,7 +14,7 @@ from benchmark.models import AnswerFormat
 from benchmark.services.comparison_tables import difference_table
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import Document, leaderboard_document, tables_of
-from benchmark.services.judge_versions import version_of
+from benchmark.services.judges import version_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import reports_of
 from benchmark.suites import registry

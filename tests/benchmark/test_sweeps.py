@@ -14,10 +14,9 @@ from annotation.models import AuditEvent
 from benchmark.models import Run, RunItem, SweepPick
 from benchmark.services import sweep_results
 from benchmark.services.archiving import deletion_of
-from benchmark.services.judge_versions import judged_beside
-from benchmark.services.runs import launched_with
+from benchmark.services.judges import judged_beside
+from benchmark.services.runs import launched_with, sweep_of
 from benchmark.services.sweep_results import choose_model, choosings_of, levels_table, models_table
-from benchmark.services.sweeps import sweep_of
 from judge.domain.calibration.means import SpannedEstimate
 from judge.domain.calibration.selection import Rival
 from judge.services.alignment_tables import load_tables, origin_of, units_of

@@ -9,7 +9,7 @@ from django.urls import reverse
 from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.items import parts_of
 from benchmark.services.leaderboard_scope import answer_format_to_show, leaderboard_of, version_to_show
-from benchmark.services.selections import selection_named
+from benchmark.services.leaderboards import selection_named
 from benchmark.suites import registry
 from benchmark.suites.contract import Asking, Suite
 from benchmark.suites.measuring import accuracy_group, is_read_right, measured_samples, scored_by

@@ -139,7 +139,8 @@ def test_whoever_ignores_the_schema_is_named_with_the_answers(run_of, cast, clie
     run = run_of(model, "extract", "judge", judge=saying(COUNTS, name="judge"), answer_format="structured")
     assert overall_of(run).unreadable_reasons == {NOT_STRUCTURED: 3, NOT_JUDGED: 1}
     entrant = run.entrants.get()
-    broken = [(one.endpoint, one.step, one.broken, one.answers, one.entrant) for one in schema_breakers(run)]
+    names = ("endpoint", "step", "broken", "answers", "entrant")
+    broken = [tuple(one[name] for name in names) for one in schema_breakers(run)]
     assert broken == [("model", "extract", 3, 4, entrant.pk), ("judge", "judge", 1, 4, None)]
     told = "The schema was ignored by model in 3 of 4 answers of extraction; judge in 1 of 4 answers of judging."
     assert told in scoring(run)
@@ -154,7 +155,7 @@ def test_whoever_ignores_the_schema_is_named_with_the_answers(run_of, cast, clie
     listed = client.get(f"{address}items/?step=extract&problem=unstructured").content.decode()
     assert listed.count(NOT_STRUCTURED) >= 3
     by_rule = run_of(model, "extract", "judge", answer_format="structured")
-    assert [one.endpoint for one in schema_breakers(by_rule)] == ["model"], (
+    assert [one["endpoint"] for one in schema_breakers(by_rule)] == ["model"], (
         "a judge is not to blame for what it is given"
     )
 

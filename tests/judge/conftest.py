@@ -5,7 +5,7 @@ from django.test import Client
 from django.utils import timezone
 
 from benchmark.models import Run, RunItem
-from benchmark.services.judge_versions import judged_at
+from benchmark.services.judges import judged_at
 from core.ids import new_uid
 from judge.domain.alignment import Method, RowAnswer, SettledRow, StudyOrigin
 from judge.domain.judgements import StoryJudgement

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from benchmark.models import Run
-from benchmark.services.judge_versions import judged_beside
+from benchmark.services.judges import judged_beside
 from benchmark.services.runs import launched_with
 from judge.domain.judgements import PassVerdict, StoryJudgement, row_judgement
 from judge.services.judges_beside import rows_of_judges, voted_rows

@@ -14,7 +14,7 @@ from django.utils.html import escape
 from annotation.templatetags.values import brackets, coefficient, p_value, percent, percent_interval
 from benchmark.models import RunItem
 from benchmark.services.archiving import archive_run
-from benchmark.services.judge_versions import judged_at
+from benchmark.services.judges import judged_at
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.suites.reasons import NO_JUDGEMENT
 from judge.domain.calibration.agreement import NOTHING

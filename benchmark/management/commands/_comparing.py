@@ -6,7 +6,7 @@ from typing import Any
 from benchmark.management.commands._plans import flag
 from benchmark.models import AnswerFormat, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of
-from benchmark.services.selections import selection_named
+from benchmark.services.leaderboards import selection_named
 
 OF_COMPARING = ("model", "other_model", "group", "parse", "split")
 

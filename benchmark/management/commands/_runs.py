@@ -7,7 +7,7 @@ from typing import Any
 from benchmark.models import Run
 from benchmark.services.asking import reads_prompts
 from benchmark.services.estimates import Asking, Sums, estimate_all
-from benchmark.services.judge_tests import SELF_TEST, current_test, summaries_of
+from benchmark.services.judges import SELF_TEST, current_test, summaries_of
 from benchmark.services.reports import scores_of
 from benchmark.services.warm import warm
 from benchmark.services.watching import shortfall_of_run

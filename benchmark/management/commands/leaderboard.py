@@ -21,7 +21,7 @@ from benchmark.services.leaderboard_scope import (
     suite_to_show,
     version_to_show,
 )
-from benchmark.services.selections import selection_named
+from benchmark.services.leaderboards import selection_named
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, suite_for, suite_named, suite_of_gold, suites
 from benchmark.suites.results import EntrantResults

@@ -11,7 +11,7 @@ from benchmark.management.commands._runs import finish_runs, run_summary, say_be
 from benchmark.services.estimates import askings_of_plans
 from benchmark.services.launches import start_runs
 from benchmark.services.plans import method_of, methods_of
-from benchmark.services.sweeps import sweep_of
+from benchmark.services.runs import sweep_of
 from benchmark.suites.registry import suite_for, suites
 from core.plain import Json
 

@@ -26,7 +26,7 @@ from benchmark.services.estimates import askings_of, askings_of_extension, askin
 from benchmark.services.evaluating import read_again
 from benchmark.services.extending import extend_run, extension_of
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
-from benchmark.services.judge_tests import start_test
+from benchmark.services.judges import start_test
 from benchmark.services.launches import again_of, judging_plans, run_again, start_runs
 from benchmark.services.plans import plans_of_sweep
 from benchmark.services.plot_data import plots_of

@@ -14,7 +14,7 @@ from benchmark.domain.tables import Table
 from benchmark.models import JudgeTest, JudgeTestItem, Run, RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate
-from benchmark.services.judge_versions import version_of
+from benchmark.services.judges import version_of
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import forget_report, report_of
 from benchmark.suites import registry

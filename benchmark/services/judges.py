@@ -1,19 +1,21 @@
-"""The self-test of judges: which test the judge of a run has, and starting it."""
+"""Judges of runs: their version as an instrument, which is one identity for self-tests and for rankings of what they
+judged, and their self-tests."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.domain.provenance import Provenance
-from benchmark.models import DatasetSample, JudgeTest, JudgeTestItem, Run
-from benchmark.services.asking import question_of, sample_of, settings_of
-from benchmark.services.judge_versions import judge_name, judged_at, version_failure, version_of
+from benchmark.models import DatasetSample, JudgeTest, JudgeTestItem, Run, RunItem
+from benchmark.services.asking import question_of, reads_prompts, sample_of, settings_of
 from benchmark.services.plans import Plan, RunRefused, prompt_hashes
 from benchmark.services.provenance import spec_of
+from benchmark.services.run_items import judged_samples
 from benchmark.suites import judges
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.judges import AskedPair, JudgeTestSummary, Pairs
@@ -22,15 +24,93 @@ from benchmark.suites.reasons import UNREADABLE
 from benchmark.suites.registry import suite_named
 from benchmark.suites.showing.judges import NOT_TESTED
 from core.bulk import insert_rows, update_rows
+from core.digests import json_digest
 from core.messages import Sentence, gettext_noop, labelled
-from core.plain import plain, read_as
+from core.plain import Json, plain, read_as
 from judge.domain.contrast import contrast_calls, rates, summary_line
 from workers.models import Call, Item, ItemState, JobState
+from workers.models.call import COMPLETED
 from workers.providers.contract import Request
 from workers.services.handlers import JobHandler, Received, register
 from workers.services.holding import holds_back
 from workers.services.jobs import JobRefused, resume_with, retry_failed, start_job
 
+NO_PART_OF_IT = ("name", "family")
+"""Fields of an endpoint's spec that can be renamed without another answer."""
+
+
+def judged_at(run: Run) -> str:
+    """Return the step at which the run's judge is asked, empty for a run without a judge."""
+    step = suite_named(run.suite).judging
+    return step.key if step is not None and step.key in run.steps and run.judge_id else ""
+
+
+def judge_name(run: Run) -> str:
+    """Return what the judge of a run was called when it was launched."""
+    judge = run.provenance.judge
+    return str((judge and judge.name) or run.judge)
+
+
+def version_of(run: Run) -> str:
+    """Return the digest of what makes the run's judge what it is; runs of a suite with the same one are judged by one
+    instrument.
+
+    What counts of the run's settings its suite says (`suites.judged.Judge.instrument`).
+    """
+    suite = suite_named(run.suite)
+    spec = {name: value for name, value in plain(run.provenance.judge or {}).items() if name not in NO_PART_OF_IT}
+    identity: Json = {"judge": spec, "form": run.answer_format}  # another key would be another version
+    if suite.judge is not None:
+        identity |= suite.judge.instrument(settings_of(run))
+    if reads_prompts(run.judge):
+        identity["prompt"] = run.provenance.prompts.get(suite.judging.key) if suite.judging else None
+    return json_digest(identity, sort_keys=True)
+
+
+def version_failure(run: Run) -> str:
+    """Return the sentence of a suite that cannot say what the run's judge is, empty where it can and without a
+    judge."""
+    try:
+        if run.judge_id:
+            version_of(run)
+    except SuiteFailed as error:
+        return str(error)
+    return ""
+
+
+def judged_beside(run: Run) -> list[Run]:
+    """Return the listed runs that judge the same answers as a run, the one that made them first, then the oldest; of
+    those by one version of a judge the newest, as it says the same."""
+    original = run.source or run
+    anew = Run.objects.listed().filter(source=original, control=run.control).order_by("id")
+    runs = [original, *anew.select_related("judge", "dataset", "project", "job")]
+    newest = {
+        version_of(judged_run): judged_run
+        for judged_run in runs
+        if judged_at(judged_run) and not version_failure(judged_run)
+    }
+    return [*newest.values()]
+
+
+def can_be_aligned(run: Run) -> bool:
+    """Return whether people can align tables of this run: it asks for tables of its own, and one has an answer."""
+    return run.source_id is None and tables_step(run) in run.steps and alignable_items(run).exists()
+
+
+def tables_step(run: Run) -> str:
+    """Return the step whose answers the run's judge is given as tables, empty where its suite has none."""
+    suite = suite_named(run.suite)
+    if suite.judge is None or suite.judge.tables is None or suite.judging is None:
+        return ""
+    return suite.judging.needs[0]
+
+
+def alignable_items(run: Run) -> QuerySet[RunItem]:
+    items = RunItem.objects.filter(entrant__run=run, step=tables_step(run), repetition=0)
+    return items.filter(judged_samples(suite_named(run.suite)), call__state__in=COMPLETED)
+
+
+# --- self-tests
 SEED = 1
 Calls = list[tuple[DatasetSample, list[AskedPair]]]
 """(sample, its pairs) of each call."""
@@ -207,7 +287,18 @@ GONE = gettext_noop("The self-test or its story is gone.")
 class JudgeTestHandler(JobHandler):
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
         test_items = _test_items(items)
-        return {item.pk: _request(test_items.get(item.pk)) for item in items}
+        requests: dict[int, Request | str] = {}
+        for item in items:
+            test_item = test_items.get(item.pk)
+            if test_item is None:
+                requests[item.pk] = GONE
+                continue
+            try:
+                run = draft_run(test_item.test)
+                requests[item.pk] = request_of(test_item.sample, pairs_of(test_item), run)
+            except (SuiteFailed, BadQuestion) as error:  # an item whose suite raises fails alone
+                requests[item.pk] = str(error)
+        return requests
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
         test_items = _test_items([item for item, _ in answered])
@@ -232,16 +323,6 @@ class JudgeTestHandler(JobHandler):
         return received
 
 
-def _request(test_item: JudgeTestItem | None) -> Request | str:
-    """Return the request of an item, or why there is none: an item whose suite raises fails alone."""
-    if test_item is None:
-        return GONE
-    try:
-        return request_of(test_item.sample, pairs_of(test_item), draft_run(test_item.test))
-    except (SuiteFailed, BadQuestion) as error:
-        return str(error)
-
-
 def _test_items(items: Sequence[Item]) -> dict[int | None, JudgeTestItem]:
     rows = JudgeTestItem.objects.filter(item__in=items)
     rows = rows.select_related("sample", "test__project", "test__dataset", "test__judge")
@@ -260,31 +341,27 @@ def summaries_of(runs: Sequence[Run]) -> dict[int, JudgeTestSummary]:
     stored = JudgeTest.objects.filter(project__in={key[0] for key in keys}, version__in={key[2] for key in keys})
     stored = stored.select_related("job", "dataset").prefetch_related("items")
     tests = {(test.project_id, test.suite, test.version): test for test in stored}
-    return {run.pk: _summary(run, tests.get(judged[run.pk])) for run in runs if run.pk in judged}
-
-
-def _summary(run: Run, test: JudgeTest | None) -> JudgeTestSummary:
-    judge = judge_name(run)
-    if test is None:
-        return JudgeTestSummary(state=NOT_TESTED, judge=judge, told=NOT_TESTED)
-    items = list(test.items.all())
-    judged = [
-        (pair.kind, count)
-        for item in items
-        for pair, count in zip(pairs_of(item), item.counts or [None] * len(item.pairs), strict=True)
-    ]
-    kinds, answered = rates(judged), sum(item.counts is not None for item in items)
-    state = "tested" if answered == len(items) else "incomplete"
-    state = gettext_noop("in progress") if not test.job.has_ended else state
-    if not any(kind.n for kind in kinds):
-        state = state if state == "in progress" else NOT_TESTED
-    summary = summary_line(kinds) if answered else Sentence("no answer to {items} calls", items=len(items))
-    return JudgeTestSummary(
-        state=state,
-        judge=judge,
-        told=summary if state == "tested" else labelled(state, summary),
-        kinds=kinds,
-        dataset=test.dataset.version,
-        calls=len(items),
-        answered=answered,
-    )
+    summaries = {}
+    for run in tested:
+        judge, test = judge_name(run), tests.get(judged[run.pk])
+        if test is None:
+            summaries[run.pk] = JudgeTestSummary(state=NOT_TESTED, judge=judge, told=NOT_TESTED)
+            continue
+        items = list(test.items.all())
+        counts = [
+            (pair.kind, count)
+            for item in items
+            for pair, count in zip(pairs_of(item), item.counts or [None] * len(item.pairs), strict=True)
+        ]
+        kinds, answered = rates(counts), sum(item.counts is not None for item in items)
+        state = "tested" if answered == len(items) else "incomplete"
+        state = gettext_noop("in progress") if not test.job.has_ended else state
+        if state != "in progress" and not any(kind.n for kind in kinds):
+            state = NOT_TESTED
+        summary = summary_line(kinds) if answered else Sentence("no answer to {items} calls", items=len(items))
+        told = summary if state == "tested" else labelled(state, summary)
+        summaries[run.pk] = JudgeTestSummary(
+            state=state, judge=judge, told=told, kinds=kinds, dataset=test.dataset.version, calls=len(items),
+            answered=answered,
+        )  # fmt: skip
+    return summaries
