@@ -197,7 +197,16 @@ def methods_of(run: Run, report: RunMetrics, groups: EntrantsByGroup) -> list[di
         own = [("Answers", text), *(paragraph for paragraph in own if paragraph[0] not in (PROMPTS, ASKING))]
     else:
         common.insert(0, (ASKING, reported.asking))
-    paragraphs = [("Data", _data(run, report)), *own, *(part for part in common if part[0] not in placed)]
+    dataset = run.dataset
+    counted = f"We evaluated on {report.stories:,} of the {dataset.stories_count:,} {suite.noun[1]}"
+    data = f"{counted} of {dataset.title or suite.title}, kept with SHA-256 {dataset.digest[:12]}… (in full below)."
+    if not dataset.suite:
+        data = (
+            f"{counted} ({dataset.propositions_count:,} gold propositions) of version {dataset.version} of the dataset "
+            f"{dataset.project.name}, published with SHA-256 {dataset.digest[:12]}… (in full below). Each proposition "
+            f"has {len(dataset.schema.keys)} labels of schema {version_text(dataset.schema)}."
+        )
+    paragraphs = [("Data", data), *own, *(part for part in common if part[0] not in placed)]
     return [{"heading": heading, "text": text} for heading, text in paragraphs if text]
 
 
@@ -228,18 +237,6 @@ def _reported(run: Run, groups: EntrantsByGroup) -> Reported:
         judge_notes=notes_of(judged),
         examples={step.key: examples_text(run, step.key) for step in suite_named(run.suite).steps},
         schema=schema,
-    )
-
-
-def _data(run: Run, report: RunMetrics) -> str:
-    suite, dataset = suite_named(run.suite), run.dataset
-    counted = f"We evaluated on {report.stories:,} of the {dataset.stories_count:,} {suite.noun[1]}"
-    if dataset.suite:
-        return f"{counted} of {dataset.title or suite.title}, kept with SHA-256 {dataset.digest[:12]}… (in full below)."
-    return (
-        f"{counted} ({dataset.propositions_count:,} gold propositions) of version {dataset.version} of the dataset "
-        f"{dataset.project.name}, published with SHA-256 {dataset.digest[:12]}… (in full below). Each proposition has "
-        f"{len(dataset.schema.keys)} labels of schema {version_text(dataset.schema)}."
     )
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchmark.views import answers, datasets, estimates, items, launch, prompts, runs, sweeps
+from benchmark.views import answers, datasets, items, launch, prompts, runs, sweeps
 
 urlpatterns = [
     path("datasets/", datasets.datasets, name="datasets"),
@@ -18,8 +18,8 @@ urlpatterns = [
     path("prompts/<slug:name>/discard/", prompts.discard, name="discard_prompt_set"),
     path("runs/", runs.runs, name="runs"),
     path("runs/new/", launch.launch, name="launch"),
-    path("runs/new/estimate/", estimates.estimate, name="estimate"),
-    path("runs/new/preview/", estimates.preview, name="prompt_preview"),
+    path("runs/new/estimate/", launch.estimate, name="estimate"),
+    path("runs/new/preview/", launch.preview, name="prompt_preview"),
     path("runs/import/", answers.import_page, name="import_answers"),
     path("runs/gold/", runs.gold, name="run_gold"),
     path("runs/<str:uid>/", runs.run, name="run"),
@@ -32,11 +32,11 @@ urlpatterns = [
     path("runs/<str:uid>/sweep/", sweeps.sweep, name="run_sweep"),
     path("runs/<str:uid>/sweep/<slug:table>.<slug:data>", sweeps.sweep_table, name="run_sweep_table"),
     path("runs/<str:uid>/again/", launch.again, name="run_again"),
-    path("runs/<str:uid>/extend/estimate/", estimates.estimate_extension, name="estimate_extension"),
+    path("runs/<str:uid>/extend/estimate/", launch.estimate_extension, name="estimate_extension"),
     path("runs/<str:uid>/flips/", items.flips, name="flips"),
-    path("runs/<str:uid>/controls/estimate/", estimates.estimate_controls, name="estimate_controls"),
-    path("runs/<str:uid>/judge/estimate/", estimates.estimate_judging, name="estimate_judging"),
-    path("runs/<str:uid>/again/estimate/", estimates.estimate_again, name="estimate_again"),
+    path("runs/<str:uid>/controls/estimate/", launch.estimate_controls, name="estimate_controls"),
+    path("runs/<str:uid>/judge/estimate/", launch.estimate_judging, name="estimate_judging"),
+    path("runs/<str:uid>/again/estimate/", launch.estimate_again, name="estimate_again"),
     path("runs/<str:uid>/follow-up/", launch.follow_up, name="follow_up"),
     path("runs/<str:uid>/read/", launch.read_anew, name="read_again"),
     path("runs/<str:uid>/items/", items.items, name="run_items"),

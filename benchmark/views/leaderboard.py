@@ -160,13 +160,14 @@ def _ranking(
     }
 
 
-def leaderboard_chart(
-    slug: str, entrants: Sequence[EntrantResults], group: str, split: str = "", limit: int = 40
-) -> charts.DotChart:
+MOST_DRAWN = 40
+
+
+def leaderboard_chart(slug: str, entrants: Sequence[EntrantResults], group: str, split: str = "") -> charts.DotChart:
     """Draw both parses of the score with intervals, what is missing and letters, in the order of the ranking; a name
     opens the items behind it, unless `slug` is empty."""
-    described, rows = group_named(group), []
-    for entrant, row in zip(entrants[:limit], leaderboard_rows(entrants[:limit], group), strict=True):
+    described, rows, shown = group_named(group), [], entrants[:MOST_DRAWN]
+    for entrant, row in zip(shown, leaderboard_rows(shown, group), strict=True):
         behind = {"model": entrant.entrant, "step": described.scored, "split": split}
         rows.append(
             charts.Row(

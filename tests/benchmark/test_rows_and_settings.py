@@ -113,7 +113,7 @@ def test_a_ranking_is_within_one_judge_on_page_in_files_and_by_command(judged_tw
 
 
 def test_a_judge_with_another_name_or_seed_or_another_number_of_stories_is_the_same_judge(world):
-    """The ranking's judge is the one that its self-test is of (`judge_versions`)."""
+    """The ranking's judge is the one that its self-test is of (`judges`)."""
     judge, twin = (endpoint(name, model="judge-1", options={"default": "no"}) for name in ("renamed", "twin"))
     settings = EXTRACTION | {"judge": judge, "shots": 1}
     first = world.another("m", **settings)
