@@ -132,15 +132,6 @@ def option_of(answer: str, options: Sequence[str]) -> int | None:
     return worded[0] if len(worded) == 1 else None
 
 
-def option_outside(answer: str) -> str:
-    """Return the letter of an option that is not there, or the words by which an answer rejects both. Returns "" for
-    other words, which may mean one of the options."""
-    text = answer.lower().strip()
-    if letter := _OTHER_LETTER.fullmatch(text):
-        return letter[1] or letter[2] or ""
-    return " ".join(answer.split())[:60] if _NEITHER.search(text) and len(text.split()) < 20 else ""
-
-
 def names_in(answer: str, names: Sequence[str]) -> list[str] | None:
     """Return which of the names an answer gives as whole words, without those that it rules out; all of them where it
     says everybody, None where it gives none and does not say so.
@@ -249,7 +240,12 @@ def repaired_parse(sample: Sample, answer: str) -> Parse | None:
         place = option_of(own.text, sample.content["options"])
         if place is not None:
             return {"right": place == gold["key"], "said": place}
-        other = option_outside(own.text) if own.whole else ""
+        text = own.text.lower().strip()
+        if own.whole and (letter := _OTHER_LETTER.fullmatch(text)):
+            other = letter[1] or letter[2] or ""
+        else:  # words by which an answer rejects both; others may mean one of the options
+            rejects = own.whole and _NEITHER.search(text) and len(text.split()) < 20
+            other = " ".join(own.text.split())[:60] if rejects else ""
         return {"right": False, "said": None, "outside": other} if other else None
     if kind != LIST:
         said = repaired_yes_or_no(own.text)
