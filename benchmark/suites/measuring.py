@@ -144,11 +144,13 @@ def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measure
     elif not reason:
         reason = next((repetition.metrics.reason for repetition in each if repetition.metrics.reason), "")
     analyses: dict[str, Analysis | None] = {}
-    for parse in PARSES:
-        analysis = first.analyses[parse]
-        columns = [repetition.by_sample.of(parse) for repetition in each]
-        spread = spread_of([list(scores_by_story(one, share).values()) for one in columns if one])
-        analyses[parse] = analysis and replace(analysis, repetitions=Repetitions(spread))
+    for parse, of_all in zip(PARSES, (official, repaired), strict=True):
+        analysis = first.analyses[parse] if of_all else None
+        if analysis:
+            columns = [repetition.by_sample.of(parse) for repetition in each]
+            spread = spread_of([list(scores_by_story(one, share).values()) for one in columns])
+            analysis = replace(analysis, repetitions=Repetitions(spread))
+        analyses[parse] = analysis
     parses = BothParses(rows, repaired_metrics(repaired, stories, group, **rules))
     analyses |= {} if rows else {"official": None}
     metrics = replace(first, parses=parses, reason=reason, analyses=analyses)

@@ -15,6 +15,8 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.domain.sample_corpus import sample_records
+from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain.inference import Case
 from benchmark.models import Run, RunItem
 from benchmark.services.cached_answers import cached_answers
@@ -26,7 +28,9 @@ from benchmark.services.plans import RunRefused, plan_of
 from benchmark.services.repetition_tables import prompt_splits
 from benchmark.services.reports import forget_report, report_of
 from benchmark.suites.figures import cases_by_story, mean_columns
-from benchmark.suites.questions import Columns
+from benchmark.suites.questions import Columns, Entered, Outcome, Question, Sample
+from benchmark.suites.registry import suite_named
+from benchmark.suites.settings import Settings
 from benchmark.views.reports import sections_in
 from tests.benchmark.planning import changed, planned
 from tests.benchmark.settled import baselines, published, started, work_off
@@ -137,6 +141,35 @@ def test_what_a_model_refused_in_one_repetition_is_not_lost_outside():
         cases = cases_by_story(mean_columns([whole, lacking]), "right")
         assert cases[1] == Case(0.5, 1.0, 1.0, outside) and cases[2] == Case.scored(0.5)
         assert cases_by_story(mean_columns([lacking, lacking]), "right")[1] == Case(0.0, 1.0, None, outside)
+
+
+def test_a_call_that_failed_in_one_repetition_costs_official_figures_alone():
+    omnitom, resources = suite_named("omnitom"), SimpleNamespace(schema=OMNITOM, prompts=None)
+    samples = [
+        Sample(
+            str(record.story_id),
+            str(record.story_id),
+            {"story": record.story},
+            {"beliefs": record.as_json()["beliefs"]},
+            record.story_category,
+            number=record.story_id,
+        )
+        for record in sample_records()[:4]
+    ]
+    resources.derived = lambda name, compute: compute(samples)
+    settings = Settings(options={setting.name: setting.default for setting in omnitom.settings}, repetitions=2)
+    outcomes = {}
+    for sample in samples:
+        question = Question(sample, "label", settings, resources)
+        read = omnitom.parse(question, omnitom.expected(question))
+        outcomes[sample.key] = [Outcome("label", read.official, read.repaired, repetition=turn) for turn in (0, 1)]
+    failed = samples[1]
+    outcomes[failed.key][1] = Outcome("label", None, None, without="the call failed", repetition=1)
+    found = omnitom.measure(Entered("m", "model", samples, outcomes, ("label",), settings, resources))["stage2"].metrics
+    assert found.parses.official is None and found.analyses["official"] is None
+    assert found.reason.startswith(f"Story {failed.number} has no answer for label")
+    spread = found.analyses["repaired"].repetitions.scores
+    assert (spread.repetitions, spread.mean) == (2, 1.0)
 
 
 @pytest.mark.once
