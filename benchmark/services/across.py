@@ -101,7 +101,7 @@ def models_across(rankings: Sequence[SuiteRanking]) -> dict[str, str]:
     """Return {key: name} of all models with a place, in the order of the first ranking, then the others in the order of
     the next. No two models have one name."""
     models = {key: place for ranking in rankings for key, place in ranking.places.items()}
-    names = dict(zip(models, labels_of(list(models.values())).models, strict=True))
+    names = dict(zip(models, labels_of(list(models.values()))[0], strict=True))
 
     def ranks(key: str) -> list[float]:
         places = (ranking.places.get(key) for ranking in rankings)

@@ -82,19 +82,18 @@ def official_columns(
     """Return the columns of the official figures of stories; `categories` verbatim. Stories of `left_out` could have
     any figure; others without one have none by definition."""
     out = set(left_out)
+    values: dict[str, list[Value]] = {name: [] for name in group_named(group).shares}
+    for name, column in values.items():
+        for story in stories:
+            printed = story.row[name]
+            without: Value = [0.0, 1.0] if story.number in out else None
+            column.append(without if printed is None else float(printed))
     return Columns(
         stories=[story.number for story in stories],
         categories=list(categories),
-        values={
-            name: [_number(story.row[name], story.number in out) for story in stories]
-            for name in group_named(group).shares
-        },
+        values=values,
         unreadable={str(story.number): LEFT_OUT for story in stories if story.number in out},
     )
-
-
-def _number(printed: str | float | None, left_out: bool) -> Value:
-    return ([0.0, 1.0] if left_out else None) if printed is None else float(printed)
 
 
 def repaired_columns(stories: Sequence[ReportedStory], group: str) -> Columns:
@@ -141,46 +140,38 @@ def scores_by_turn(columns: Columns | None, name: str) -> list[dict[int, float]]
     return [{sample: score for sample, score in scores.items() if score is not None} for scores in turns]
 
 
-def with_turns(columns: Columns, by_turn: Sequence[Mapping[int, float | None]]) -> Columns:
-    """Return the columns with the scores of each repetition, by sample."""
-    return replace(columns, by_turn=[[scores.get(sample) for scores in by_turn] for sample in columns.stories])
-
-
 def statements_by_sample(columns: Columns) -> dict[int, str | None] | None:
     """Return {sample: what its answers say}, of several repetitions what most say, the earliest of equally many; None
     where it was not kept."""
     if columns.said is None:
         return None
-    return {story: _most(turns) for story, turns in zip(columns.stories, columns.said, strict=True)}
-
-
-def _most(turns: Sequence[str | None]) -> str | None:
-    counts = Counter(wording for wording in turns if wording is not None)
-    return counts.most_common(1)[0][0] if counts else None
+    most = {}
+    for story, turns in zip(columns.stories, columns.said, strict=True):
+        counts = Counter(wording for wording in turns if wording is not None)
+        most[story] = counts.most_common(1)[0][0] if counts else None
+    return most
 
 
 def cases_by_story(columns: Columns, name: str) -> dict[int, Case | None]:
     """Return {story: case}; None where the figure is not defined, whatever was answered."""
-    stories_and_values = zip(columns.stories, columns.values[name], strict=True)
     whys = {int(story): why for story, why in {**(columns.partly or {}), **columns.unreadable}.items()}
-    cases = {value: Case.scored(value) for value in set(filter(_is_number, columns.values[name]))}
-    return {
-        story: cases[value] if story not in whys and _is_number(value) else _case(value, whys.get(story, ""))
-        for story, value in stories_and_values
-    }
+    scored = {value: Case.scored(value) for value in set(filter(_is_number, columns.values[name]))}
+    cases: dict[int, Case | None] = {}
+    for story, value in zip(columns.stories, columns.values[name], strict=True):
+        if story not in whys and _is_number(value):
+            cases[story] = scored[value]
+            continue
+        why, (worst, estimate, best) = whys.get(story, ""), _cases(value)
+        if worst is None or best is None:
+            cases[story] = None
+        else:  # rows that a judge left out are lost outside; the story has its estimate, and a `why` of one repetition
+            lost = lost_outside(why) if why or estimate is None else worst < best
+            cases[story] = Case(worst, best, estimate, lost)
+    return cases
 
 
 def _is_number(value: Value) -> TypeGuard[float]:
     return value.__class__ is float
-
-
-def _case(value: Value, why: str) -> Case | None:
-    """Rows that a judge left out are lost outside; the story has its estimate all the same, and a `why` where a
-    repetition is unreadable."""
-    worst, estimate, best = _cases(value)
-    if worst is None or best is None:
-        return None
-    return Case(worst, best, estimate, lost_outside(why) if why or estimate is None else worst < best)
 
 
 def categories_of(columns: Columns) -> dict[int, str]:

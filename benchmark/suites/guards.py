@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from benchmark.suites.answers import BadAnswers, Files
+from benchmark.suites.answers import BadAnswers
 from benchmark.suites.contract import Suite
 from benchmark.suites.items import KeptParse
 from benchmark.suites.people import Person
@@ -74,11 +74,20 @@ def guarded(suite: Suite) -> Suite:
 
         return shown
 
+    def file_by_file(*args: Any, **kwargs: Any) -> Iterator[tuple[str, bytes]]:
+        """The same for files, which are made while the first ones are sent."""
+        try:
+            yield from exchange(*args, **kwargs) if exchange else ()
+        except SuiteFailed:
+            raise
+        except Exception as error:
+            raise _failed(suite, "released.exchange", None, error) from error
+
     tables, pictures = made(results.tables, "results.tables"), made(results.pictures, "results.pictures")
     return replace(
         safe,
         results=replace(results, tables=tables, pictures=pictures),
-        released=replace(safe.released, exchange=exchange and _file_by_file(suite, exchange)),
+        released=replace(safe.released, exchange=exchange and wraps(exchange)(file_by_file)),
     )
 
 
@@ -100,14 +109,13 @@ def _safe(suite: Suite, value: Any, name: str) -> Any:
     if isinstance(value, tuple):
         items = tuple(_safe(suite, item, name) for item in value)
         return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
-    return _caught(suite, value, name) if callable(value) else value
+    if not callable(value):
+        return value
 
-
-def _caught(suite: Suite, call: Callable[P, T], name: str) -> Callable[P, T]:
-    @wraps(call)
-    def made(*args: P.args, **kwargs: P.kwargs) -> T:
+    @wraps(value)
+    def caught(*args: Any, **kwargs: Any) -> Any:
         try:
-            return call(*args, **kwargs)
+            return value(*args, **kwargs)
         except (SuiteFailed, BadQuestion):
             raise
         except Exception as error:
@@ -115,22 +123,7 @@ def _caught(suite: Suite, call: Callable[P, T], name: str) -> Callable[P, T]:
                 raise
             raise _failed(suite, name, args[0] if args else None, error) from error
 
-    return made
-
-
-def _file_by_file(suite: Suite, exchange: Callable[P, Files]) -> Callable[P, Files]:
-    """The same for files, which are made while the first ones are sent."""
-
-    @wraps(exchange)
-    def made(*args: P.args, **kwargs: P.kwargs) -> Iterator[tuple[str, bytes]]:
-        try:
-            yield from exchange(*args, **kwargs)
-        except SuiteFailed:
-            raise
-        except Exception as error:
-            raise _failed(suite, "released.exchange", None, error) from error
-
-    return made
+    return caught
 
 
 def _failed(suite: Suite, name: str, subject: Any, error: Exception) -> SuiteFailed:
@@ -139,26 +132,18 @@ def _failed(suite: Suite, name: str, subject: Any, error: Exception) -> SuiteFai
     The text of the error is shown only for a single sample, or for input that was just handed in: the error of many
     samples may tell of one that waits for its annotators.
     """
-    place = _place(suite, subject)
-    who = "" if place else _who(subject)
+    asked = subject.question if isinstance(subject, ItemView) else subject
+    place = who = ""
+    if isinstance(asked, Sample):
+        place = f"{suite.noun[0]} {asked.number or asked.key}"
+    elif isinstance(asked, (Question, KeptParse)):
+        place = f"{suite.step(asked.step).label}, {suite.noun[0]} {asked.sample.number or asked.sample.key}"
+    elif isinstance(asked, Person):
+        who = f"{asked.role} {asked.number} said"
+    elif isinstance(asked, Entered):
+        who = f"{asked.name} said"
     what = " ".join(filter(None, (_ACTIONS.get(name, f"run its function {name}"), place, who)))
     log.exception("%s could not %s.", suite.title, what)
     tells = place or name in _FORESEEN
     description = " ".join(storable(f"{type(error).__name__}: {error}" if tells else type(error).__name__).split())
     return SuiteFailed(f"{suite.title} could not {what} ({description[:_LONGEST]}); the log of the program says where.")
-
-
-def _place(suite: Suite, subject: Any) -> str:
-    """Return the step and the sample that a function was called for, "" for another subject."""
-    asked = subject.question if isinstance(subject, ItemView) else subject
-    if isinstance(asked, Sample):
-        return f"{suite.noun[0]} {asked.number or asked.key}"
-    if not isinstance(asked, (Question, KeptParse)):
-        return ""
-    return f"{suite.step(asked.step).label}, {suite.noun[0]} {asked.sample.number or asked.sample.key}"
-
-
-def _who(subject: Any) -> str:
-    if isinstance(subject, Person):
-        return f"{subject.role} {subject.number} said"
-    return f"{subject.name} said" if isinstance(subject, Entered) else ""

@@ -122,17 +122,12 @@ def _flat(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tu
         elif isinstance(value, list) and value and all(isinstance(entry, Mapping) for entry in value):
             for at, entry in enumerate(value, 1):
                 yield from _flat(entry, (*path, str(at)))
+        elif isinstance(value, bool):
+            yield path, "yes" if value else "no"
+        elif isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+            yield path, ", ".join(value) or "none"
         elif value is not None:
-            yield path, _value_text(value)
-
-
-def _value_text(value: Any) -> str:
-    """Return a value in words: yes or no, and a list of texts as one reads it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
-        return ", ".join(value) or "none"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield path, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _worded(path: tuple[str, ...]) -> str:

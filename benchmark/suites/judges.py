@@ -50,18 +50,6 @@ def self_test_setting(step: str) -> Setting:
     )
 
 
-def _none(settings: Settings) -> tuple[int, ...]:
-    return ()
-
-
-def _never(settings: Settings) -> bool:
-    return False
-
-
-def _no_step(settings: Settings) -> tuple[str, ...]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class JudgeTest:
     """The self-test of a judge: is a row that was made from gold by rule (`judge.domain.contrast`) matched with the
@@ -83,7 +71,7 @@ class JudgeTest:
     most_calls: int = MOST_CALLS
     least_pairs: int = 2
     spared: str = ""
-    examples: Callable[[Settings], tuple[int, ...]] = _none
+    examples: Callable[[Settings], tuple[int, ...]] = lambda settings: ()
     settings: tuple[str, ...] = ()
     unlike: Callable[[Sample], Sequence[tuple[Row, Row]]] | None = None
 
@@ -146,8 +134,8 @@ class Judge:
     """
 
     instrument: Callable[[Settings], Mapping[str, Any]]
-    passes: Callable[[Settings], Sequence[str]] = _no_step
-    held_to_schema: Callable[[Settings], bool] = _never
+    passes: Callable[[Settings], Sequence[str]] = lambda settings: ()
+    held_to_schema: Callable[[Settings], bool] = lambda settings: False
     kept: Callable[[SuiteData], tuple[Sequence[RowJudgement], Sequence[RowJudgement]]] | None = None
     test: JudgeTest | None = None
     follow_up: FollowUp | None = None

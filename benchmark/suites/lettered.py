@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
@@ -42,10 +42,22 @@ def order_in(text: str, options: Sequence[str]) -> Order | None:
 
     Returns None where the text does not show all of them so, and where it shows them in several orders.
     """
-    keys = _keys(options)
+    text, keys = _plain(text), _keys(options)
+    longest_first = sorted({key: "".join(key.split()) for key in keys}.items(), key=lambda item: -len(item[1]))
     orders: set[Order] = set()
     block: list[str] = []
-    for letter, key in _mentions(_plain(text), keys):
+    end = 0
+    for label in _LABEL.finditer(text):
+        if label.start() < end:  # the letter that an option has in the data, behind the one under which it is shown
+            continue
+        own = _OWN_LETTER.match(text, label.end())
+        starts = [label.end(), *([own.end()] if own else [])]
+        ends = ((key, _end_of(text, at, packed)) for key, packed in longest_first for at in starts)
+        option = next(((key, at) for key, at in ends if at and _END.match(text, at)), None)
+        if not option:
+            continue
+        key, end = option
+        letter = ord(label[1]) - ord("a")
         if letter != len(block):
             block = []
         if letter == len(block):
@@ -88,21 +100,6 @@ def _key(option: str) -> str:
     """Return an option without case, outer punctuation and the spelling of blanks and quotes."""
     plain = " ".join(_plain(option).split())
     return _EDGES.sub("", plain) or plain
-
-
-def _mentions(text: str, keys: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the options of these keys that the text has behind a letter: (place of the letter in the alphabet, key)."""
-    longest_first = sorted({key: "".join(key.split()) for key in keys}.items(), key=lambda item: -len(item[1]))
-    end = 0
-    for label in _LABEL.finditer(text):
-        if label.start() < end:  # the letter that an option has in the data, behind the one under which it is shown
-            continue
-        own = _OWN_LETTER.match(text, label.end())
-        starts = [label.end(), *([own.end()] if own else [])]
-        ends = ((key, _end_of(text, at, packed)) for key, packed in longest_first for at in starts)
-        if option := next(((key, at) for key, at in ends if at and _END.match(text, at)), None):
-            key, end = option
-            yield ord(label[1]) - ord("a"), key
 
 
 def _end_of(text: str, at: int, packed: str) -> int:

@@ -22,7 +22,6 @@ from benchmark.suites.figures import (
     repaired_metrics,
     scores_by_story,
     with_intervals,
-    with_turns,
 )
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.questions import (
@@ -159,7 +158,10 @@ def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measure
 
 def _with_turns(by_sample: BySample, by_turn: ScoresByTurn) -> BySample:
     repaired = by_sample.repaired
-    return replace(by_sample, repaired=repaired and with_turns(repaired, by_turn))
+    if repaired is None:
+        return by_sample
+    of_turns = [[scores.get(sample) for scores in by_turn] for sample in repaired.stories]
+    return replace(by_sample, repaired=replace(repaired, by_turn=of_turns))
 
 
 def spread_of(values: Sequence[Sequence[float | None]]) -> Spread | None:
@@ -592,9 +594,11 @@ def measured_sets(entered: Entered, group: MetricGroup, score: Scoring, *, of_al
     def scored(first: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
         if first.key not in members:
             return undefined(first, group.shares)
-        turns = {outcome.repetition for outcome in outcomes}
-        at_turns = partial(_at_turns, whole, group, turns)
-        return _least([score(sample, at_turns(sample)) for sample in members[first.key]])
+        turns, results = {outcome.repetition for outcome in outcomes}, []
+        for sample in members[first.key]:
+            theirs = counted_outcomes(whole.outcomes[sample.key], group)
+            results.append(score(sample, [outcome for outcome in theirs if outcome.repetition in turns]))
+        return _least(results)
 
     def of_set(level_of: LevelOf, first: Sample) -> float | None:
         """The product of the levels of all samples: 0 as soon as one cannot be right."""
@@ -624,10 +628,6 @@ def _keys_of_sets(samples: Sequence[Sample]) -> dict[str, list[str]]:
         if sample.group:
             sets.setdefault(sample.group, []).append(sample.key)
     return sets
-
-
-def _at_turns(entered: Entered, group: MetricGroup, turns: set[int], sample: Sample) -> list[Outcome]:
-    return [outcome for outcome in counted_outcomes(entered.outcomes[sample.key], group) if outcome.repetition in turns]
 
 
 def _least(results: Sequence[SampleResult]) -> SampleResult:

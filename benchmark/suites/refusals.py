@@ -6,8 +6,6 @@ only where a sentence begins with them, so that an option such as "B. I can't he
 """
 
 import re
-from collections.abc import Iterator
-from types import ModuleType
 from typing import NamedTuple
 
 from benchmark.suites.reasons import REFUSED, UNKNOWING
@@ -51,11 +49,19 @@ def own_words(answer: str) -> OwnWords:
         return OwnWords("")
     kept: list[str] = []
     refused = unknowing = False
-    for piece in _pieces(answer.replace("’", "'"), patterns.PIECE):
+    for match in patterns.PIECE.finditer(answer.replace("’", "'")):
+        piece = match[0]
         if _begins_with(piece, patterns.UNKNOWN, patterns.ZH_UNKNOWN):
-            unknowing, piece = True, _other_clauses(piece, patterns)
+            # the part of a sentence behind the clause in which the model does not know
+            unknowing, clauses = True, [clause[0] for clause in patterns.CLAUSE.finditer(piece)]
+            while clauses and patterns.LEAD.fullmatch(clauses[0][:_LONGEST]):
+                clauses = clauses[1:]
+            rest = "".join(clauses[1:])
+            piece = "" if patterns.GOES_ON.match(rest) else rest
         elif _begins_with(piece, patterns.REFUSAL, patterns.ZH_REFUSAL):
-            refused, kept = True, _without_lead(kept, patterns.LEAD)
+            refused = True
+            while kept and patterns.LEAD.fullmatch(kept[-1][:_LONGEST]):  # a "Sorry." or "No." that leads to it
+                kept = kept[:-1]
             continue
         kept.append(piece)
     if refused:
@@ -67,26 +73,5 @@ def own_words(answer: str) -> OwnWords:
     return OwnWords("".join(kept).strip(" \t\r\n,;:，；：-—–"), refused, unknowing)
 
 
-def _pieces(answer: str, sentence: re.Pattern[str]) -> Iterator[str]:
-    """The sentences of an answer, and both sides of a "but", with what ends them."""
-    return (match[0] for match in sentence.finditer(answer))
-
-
 def _begins_with(piece: str, *patterns: re.Pattern[str]) -> bool:
     return any(pattern.match(piece[:_LONGEST]) for pattern in patterns)
-
-
-def _without_lead(kept: list[str], lead: re.Pattern[str]) -> list[str]:
-    """What was said before a refusal, without a "Sorry." or "No." that leads to it."""
-    while kept and lead.fullmatch(kept[-1][:_LONGEST]):
-        kept = kept[:-1]
-    return kept
-
-
-def _other_clauses(piece: str, patterns: ModuleType) -> str:
-    """The part of a sentence behind the clause in which the model does not know."""
-    clauses = [match[0] for match in patterns.CLAUSE.finditer(piece)]
-    while clauses and patterns.LEAD.fullmatch(clauses[0][:_LONGEST]):
-        clauses = clauses[1:]
-    rest = "".join(clauses[1:])
-    return "" if patterns.GOES_ON.match(rest) else rest

@@ -124,34 +124,26 @@ def _replacing(suite: Suite) -> Baseline | None:
 
 @cache
 def _load() -> None:
+    """Register the `SUITE` of each folder. Raises SuiteRefused, which says where in the code it failed."""
     folders: dict[str, str] = {}
     for folder in FOLDERS:
-        suite = _suite_in(folder)
+        file = f"benchmark/suites/{folder}/suite.py"
+        try:
+            suite = import_module(f"benchmark.suites.{folder}.suite").SUITE
+        except Exception as error:  # whatever its author did not foresee
+            frames = [frame for frame in traceback.extract_tb(error.__traceback__) if f"/{folder}/" in frame.filename]
+            line = f", line {frames[-1].lineno} of {frames[-1].filename.rpartition('/')[2]}" if frames else ""
+            why = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".")
+            raise SuiteRefused(f"{file} cannot be loaded{line}: {why}.") from error
+        if not isinstance(suite, Suite):
+            raise SuiteRefused(f"{file}: SUITE is a {type(suite).__name__}; expected a Suite.")
         if other := folders.get(suite.name):
-            raise SuiteRefused(f"{_file(folder)}: {other} has a suite {suite.name!r} already; expected another name.")
+            raise SuiteRefused(f"{file}: {other} has a suite {suite.name!r} already; expected another name.")
         try:
             register(suite)
         except ValueError as error:
-            raise SuiteRefused(f"{_file(folder)}: {error}") from error
-        folders[suite.name] = _file(folder)
-
-
-def _file(folder: str) -> str:
-    return f"benchmark/suites/{folder}/suite.py"
-
-
-def _suite_in(folder: str) -> Suite:
-    """Return the `SUITE` of a folder. Raises SuiteRefused, which says where in the code it failed."""
-    try:
-        suite = import_module(f"benchmark.suites.{folder}.suite").SUITE
-    except Exception as error:  # whatever its author did not foresee
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if f"/{folder}/" in frame.filename]
-        line = f", line {frames[-1].lineno} of {frames[-1].filename.rpartition('/')[2]}" if frames else ""
-        why = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".")
-        raise SuiteRefused(f"{_file(folder)} cannot be loaded{line}: {why}.") from error
-    if not isinstance(suite, Suite):
-        raise SuiteRefused(f"{_file(folder)}: SUITE is a {type(suite).__name__}; expected a Suite.")
-    return suite
+            raise SuiteRefused(f"{file}: {error}") from error
+        folders[suite.name] = file
 
 
 def suites() -> dict[str, Suite]:

@@ -122,37 +122,26 @@ class Setting:
 
     def checked(self, value: Any) -> Any:
         """The value, of the type of the default. Raises ValueError with one sentence."""
-        if expected := self._expected(value):
-            raise ValueError(
-                self.refusal.format(value=value) or f"{self.label} is {_shortened(value)}; expected {expected}."
-            )
-        return bool(value) if isinstance(self.default, bool) else value
-
-    def _expected(self, value: Any) -> str:
-        """Return what is expected instead of the value; empty where it can be."""
+        allowed = [choice for choice, _ in self.choices]
         if self.choices:
-            allowed = [choice for choice, _ in self.choices]
-            return "" if value in allowed else " or ".join(map(str, allowed))
-        if isinstance(self.default, bool):
-            return ""
-        if isinstance(self.default, int):
+            fits, expected = value in allowed, " or ".join(map(str, allowed))
+        elif isinstance(self.default, bool):
+            return bool(value)
+        elif isinstance(self.default, int):
             is_integer = isinstance(value, int) and not isinstance(value, bool)
-            return (
-                ""
-                if is_integer and self.least <= value <= self.most
-                else f"a whole number from {self.least} to {self.most}"
-            )
-        if not isinstance(value, str):
-            return "a text"
-        fits = len(value) <= MOST_CHARACTERS and storable(value) == value
-        return "" if fits else f"a text of up to {MOST_CHARACTERS} characters, without NUL"
+            fits = is_integer and self.least <= value <= self.most
+            expected = f"a whole number from {self.least} to {self.most}"
+        else:
+            is_text = isinstance(value, str)
+            fits = is_text and len(value) <= MOST_CHARACTERS and storable(value) == value
+            expected = f"a text of up to {MOST_CHARACTERS} characters, without NUL" if is_text else "a text"
+        if not fits:
+            shown = value[:40] if isinstance(value, str) else value
+            raise ValueError(self.refusal.format(value=value) or f"{self.label} is {shown!r}; expected {expected}.")
+        return bool(value) if isinstance(self.default, bool) else value
 
     def in_words(self, value: Any) -> str:
         """The label of a choice, yes or no, else the value as text."""
         if isinstance(value, bool):
             return "yes" if value else "no"
         return str(dict((*self.choices, *self.of_imports)).get(value, value))
-
-
-def _shortened(value: Any) -> str:
-    return repr(value[:40] if isinstance(value, str) else value)

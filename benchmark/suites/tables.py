@@ -9,7 +9,7 @@ from benchmark.domain.tables import Cell, Column, Table
 from benchmark.suites.reports import Finding
 from benchmark.suites.results import EntrantResults, ParseResults, ShownTable
 from benchmark.suites.showing.entrants import findings_of, row_of
-from benchmark.suites.showing.missing import missing_sentences
+from benchmark.suites.showing.missing import AT_THEIR_WORST, METRICS_WITHOUT, unlike_missing
 from core.messages import Sentence, clauses, gettext_noop, listed
 from core.statistics import Estimate
 
@@ -53,7 +53,8 @@ def table_of(
         cells = {key: Cell.of(value) if isinstance(value, Estimate) else value for key, value in values.items()}
         rows.append(row_of(entrant, group, cells))
     columns = [MODEL, *(column for column, _ in figures)]
-    missing = missing_sentences(columns, [entrant for entrant, _ in analysed], group)
+    counted = AT_THEIR_WORST if any(column.best for column in columns) else METRICS_WITHOUT
+    missing = unlike_missing({group: [entrant for entrant, _ in analysed]}, counted=counted)
     return Table(title=title, columns=columns, rows=rows, lead=[*missing, *lead], notes=[*notes])
 
 

@@ -185,12 +185,9 @@ def _by_story(rows: NDArray[Any], story: Ints, stories: int) -> Ints:
 
 # --- extraction
 
-Side = tuple[Ints, Floats, Flags]
-"""The rows of one side of stories: their story, match counts, nan where nobody judged, and kinds."""
 
-
-def _side(results: Sequence[Stage1Result], side: str) -> Side:
-    """Return the "pred" or "gold" rows of stories."""
+def _side(results: Sequence[Stage1Result], side: str) -> tuple[Ints, Floats, Flags]:
+    """Return the story of each "pred" or "gold" row of stories, its match count, nan where nobody judged, and kinds."""
     story, counts, orders, roles = list[int](), list[int | None](), list[str](), list[str]()
     for at, result in enumerate(results):
         of_story: Sequence[int | None] = getattr(result, f"{side}_counts")

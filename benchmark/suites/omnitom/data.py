@@ -9,7 +9,16 @@ from pydantic import BeforeValidator, Field
 from annotation.domain import tasks
 from annotation.domain.schema import Schema
 from annotation.domain.tasks import AnswerWriter, ExtractedRow, ExtractionTask, LabelledRow, LabelTask
-from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, SCHEMA, Labels, Scheme, canonical_labels, scheme_of
+from benchmark.suites.omnitom.labels import (
+    DIMENSIONS,
+    OMNITOM_SCHEME,
+    ORDER,
+    SCHEMA,
+    Labels,
+    Scheme,
+    canonical,
+    scheme_of,
+)
 from benchmark.suites.omnitom.parsing.official import PROPOSITION_COLUMNS
 from benchmark.suites.questions import Resources, Sample
 from core.incoming.json_lines import BadLine, lines_of, object_of_line
@@ -75,7 +84,7 @@ class Record:
 
 
 class _Belief(Open):
-    """A gold row as it was published: an absent text is empty, and labels are read by `canonical_labels`."""
+    """A gold row as it was published: an absent text is empty, and labels are read by `_gold_row`."""
 
     actor: Any = None
     belief: Any = None
@@ -112,10 +121,14 @@ def records_of(resources: Resources) -> Mapping[str, Record]:
 
 
 def _gold_row(row: _Belief, scheme: Scheme = OMNITOM_SCHEME) -> GoldRow:
-    labels = _text(row.actor), _text(row.belief)
+    """Return a gold row with the labels as official scoring canonicalises them; of another schema as they are."""
+    told = _text(row.actor), _text(row.belief)
     order = normalise_space(row.labels.get("order"))
-    canonical = canonical_labels(row.labels, scheme)
-    return GoldRow(normalise_space(row.actor), normalise_space(row.belief), canonical, order, labels)
+    if scheme.official:
+        canonical_labels = tuple(canonical(dimension, row.labels.get(dimension)) for dimension in DIMENSIONS)
+    else:
+        canonical_labels = tuple(normalise_space(row.labels.get(key)) for key in scheme.keys)
+    return GoldRow(normalise_space(row.actor), normalise_space(row.belief), canonical_labels, order, told)
 
 
 def _text(value: object) -> str:

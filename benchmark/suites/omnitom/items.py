@@ -253,29 +253,28 @@ def lines(view: ItemView) -> Sequence[ReadLine]:
     """
     step, page = view.question.step, item(view)
     if step == LABEL:
-        return list(_label_lines(page))
+        marked = []
+        for row in page["rows"]:
+            for dimension, cell in zip(page["dimensions"], row["cells"], strict=True):
+                label = cell["predicted"] or None
+                officially = label if cell["officially"] is None else cell["officially"] or None
+                line = ReadLine(
+                    about=_about(row),
+                    part=dimension.short,
+                    gold=cell["gold"],
+                    official=officially if page["official"] else None,
+                    repaired=label,
+                    right=cell["right"] if label else None,
+                    officially_right=officially == cell["gold"] if page["official"] and officially else None,
+                )
+                marked.append(line)
+        return marked
     if step == EXTRACT:
         return list(_extraction_lines(page))
     return [
         ReadLine(about=_about(row), official=_times(row["official"]), repaired=_times(row["repaired"]))
         for row in page["gold"]
     ]
-
-
-def _label_lines(page: Mapping[str, Any]) -> Iterator[ReadLine]:
-    for row in page["rows"]:
-        for dimension, cell in zip(page["dimensions"], row["cells"], strict=True):
-            label = cell["predicted"] or None
-            officially = label if cell["officially"] is None else cell["officially"] or None
-            yield ReadLine(
-                about=_about(row),
-                part=dimension.short,
-                gold=cell["gold"],
-                official=officially if page["official"] else None,
-                repaired=label,
-                right=cell["right"] if label else None,
-                officially_right=officially == cell["gold"] if page["official"] and officially else None,
-            )
 
 
 def _extraction_lines(page: Mapping[str, Any]) -> Iterator[ReadLine]:
@@ -306,17 +305,13 @@ def _times(count: int | None) -> str | None:
 
 def rows_by(scheme: Scheme) -> Rows:
     """Return the rows of answers about gold of a scheme; only OmniToM's own has official parses."""
-    unreadable = _unreadable if scheme.official else None
-    return Rows(steps=(JUDGE, LABEL), filters=_filters(scheme), count=_count, share=_share, unreadable=unreadable)
 
-
-def _filters(scheme: Scheme) -> tuple[Filter, ...]:
     def named(names: Iterable[str]) -> tuple[Choice, ...]:
         return tuple((name, name) for name in names)
 
     gold = {name: named(scheme.schema[name].values) for name in scheme.keys}
     said = {name: named(read_labels(name, scheme)) for name in scheme.keys}
-    return (
+    filters = (
         *([Filter("order", gettext_noop("Order"), named(KINDS["order"]))] if scheme.ordered else []),
         Filter("role", gettext_noop("Actor role"), ((WORLD, WORLD), (ACTORS, gettext_noop("Actors")))),
         # called `matches` it would hide the method of that name of the page's <form>, and htmx would fail on it
@@ -325,6 +320,8 @@ def _filters(scheme: Scheme) -> tuple[Filter, ...]:
         Filter("gold", gettext_noop("Gold label"), on="dimension", choices_on=gold, steps=(LABEL,)),
         Filter("said", gettext_noop("Label said"), on="dimension", choices_on=said, steps=(LABEL,)),
     )
+    unreadable = _unreadable if scheme.official else None
+    return Rows(steps=(JUDGE, LABEL), filters=filters, count=_count, share=_share, unreadable=unreadable)
 
 
 def _count(parse: KeptParse, chosen: Mapping[str, str]) -> tuple[int, int]:

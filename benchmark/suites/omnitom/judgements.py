@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, JUDGE, GoldRow, Record, pairs_of
@@ -116,26 +117,19 @@ def pass_verdicts(
     """Return what one answer says of each row, in the order of the tables; None of a row that it leaves out."""
     orders = how.order(turn, 0, len(predicted)), how.order(turn, 1, len(gold))
     if how.by_id:
-        sides = linked(text, len(predicted), len(gold), cannot_tell=how.links)
+        shown: Sequence[list[PassVerdict | None]] = linked(text, len(predicted), len(gold), cannot_tell=how.links)
     else:
         counts = parse_counts(text, [predicted[at] for at in orders[0]], [gold[at] for at in orders[1]])
-        sides = _counted(counts[0]), _counted(counts[1])
-    return _placed(sides[0], orders[0], orders[1]), _placed(sides[1], orders[1], orders[0])
-
-
-def _counted(counts: Sequence[int | None]) -> list[PassVerdict | None]:
-    return [None if count is None else PassVerdict(count, None) for count in counts]
-
-
-def _placed(
-    as_displayed: Sequence[PassVerdict | None], order: Sequence[int], other: Sequence[int]
-) -> list[PassVerdict | None]:
-    """Return the verdicts on rows in the order in which they were shown, in the order of their table."""
-    placed: list[PassVerdict | None] = [None] * len(order)
-    for at, of_pass in zip(order, as_displayed, strict=True):
-        links = None if of_pass is None or of_pass.links is None else tuple(sorted(other[to] for to in of_pass.links))
-        placed[at] = None if of_pass is None else PassVerdict(of_pass.count, links)
-    return placed
+        shown = [[None if count is None else PassVerdict(count, None) for count in side] for side in counts]
+    sides: list[list[PassVerdict | None]] = []
+    for side, order, other in zip(shown, orders, orders[::-1], strict=True):
+        placed: list[PassVerdict | None] = [None] * len(order)
+        for at, verdict in zip(order, side, strict=True):
+            links = verdict and verdict.links
+            links = None if links is None else tuple(sorted(other[to] for to in links))
+            placed[at] = verdict and PassVerdict(verdict.count, links)
+        sides.append(placed)
+    return sides[0], sides[1]
 
 
 Row = tuple[str, str]
@@ -148,7 +142,10 @@ def settled(
     Where one table is empty, the rule settles the other: nothing can match."""
     if rule == NOTHING:
         return [None] * len(predicted), [None] * len(gold)
-    sides = [[_key(row, rule) for row in rows] for rows in (predicted, gold)]
+    sides = [
+        [(row_key(*row) if rule == NORMALISED else (key(row[0]), key(row[1]))) for row in rows]
+        for rows in (predicted, gold)
+    ]
     out: list[list[tuple[int, ...] | None]] = []
     for mine, other in (sides, sides[::-1]):
         places = defaultdict(list)
@@ -156,10 +153,6 @@ def settled(
             places[row].append(at)
         out.append([tuple(places[row]) if row in places else None if other else () for row in mine])
     return out[0], out[1]
-
-
-def _key(row: Row, rule: str) -> object:
-    return row_key(*row) if rule == NORMALISED else (key(row[0]), key(row[1]))
 
 
 def unsettled(predicted: Sequence[Row], gold: Sequence[Row], rule: str) -> tuple[list[int], list[int]]:
@@ -211,10 +204,26 @@ def released_text(record: Record, texts: Texts, how: Judging) -> str:
     number of links, with the rows that were settled by rule. A row without a count is left out, which official scoring
     counts 0."""
     predicted, shown = pairs_of(extraction_rows(texts.get(EXTRACT, ""))), pairs_of(record.shown_rows)
+    first: Sequence[Sequence[JudgedRow]] = (), ()
+    if how.by_id:  # the rows that links give a count, in the words that official parsing has for them
+        read = parse_extraction(texts.get(EXTRACT, ""), structured=how.structured, scheme=record.scheme)
+        sides = pass_verdicts(texts.get(FIRST, ""), read, record.shown_rows, how)
+        words = [row.officially or (row.actor, row.belief) for row in read], shown
+        first = [
+            [
+                JudgedRow(*row, verdict.count)
+                for row, verdict in zip(rows, side, strict=True)
+                if verdict and verdict.count is not None
+            ]
+            for rows, side in zip(words, sides, strict=True)
+        ]
+    else:
+        with suppress(OversizedField):
+            first = parse_judgement(texts.get(FIRST, ""))
     rules = settled(predicted, shown, how.settle)
     tables = []
     for rows, judged_rows, ruled_rows, rule in zip(
-        (predicted, pairs_of(record.rows)), _first_pass(record, texts, how), (predicted, shown), rules, strict=True
+        (predicted, pairs_of(record.rows)), first, (predicted, shown), rules, strict=True
     ):
         ruled = {row: len(links) for row, links in zip(ruled_rows, rule, strict=True) if links is not None}
         counts = zip(rows, align(rows, judged_rows), strict=True)
@@ -222,24 +231,3 @@ def released_text(record: Record, texts: Texts, how: Judging) -> str:
             [(normalise_space(row[0]), normalise_space(row[1]), ruled.get(row, count)) for row, count in counts]
         )
     return judgement(*tables)
-
-
-def _first_pass(record: Record, texts: Texts, how: Judging) -> Sequence[Sequence[JudgedRow]]:
-    """Return both tables of the first pass: as official parsing reads them, none of a text that it cannot read; or the
-    rows that links give a count, in the words that official parsing has for them."""
-    if not how.by_id:
-        try:
-            return parse_judgement(texts.get(FIRST, ""))
-        except OversizedField:
-            return (), ()
-    predicted = parse_extraction(texts.get(EXTRACT, ""), structured=how.structured, scheme=record.scheme)
-    sides = pass_verdicts(texts.get(FIRST, ""), predicted, record.shown_rows, how)
-    words = [row.officially or (row.actor, row.belief) for row in predicted], pairs_of(record.shown_rows)
-    return [
-        [
-            JudgedRow(*row, verdict.count)
-            for row, verdict in zip(rows, side, strict=True)
-            if verdict and verdict.count is not None
-        ]
-        for rows, side in zip(words, sides, strict=True)
-    ]

@@ -1,13 +1,13 @@
 """The judge of extractions: the settings that identify it, its self-test, its follow-up, and the lexical judge."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from annotation.domain.schema import WORLD, is_world
 from benchmark.suites.judges import FollowUp, Grouping, Judge, JudgeTest, Pairs, RowGroups, Tables
 from benchmark.suites.omnitom.data import EXTRACT, FOLLOW_UP, JUDGE, GoldRow, Record, pairs_of, record_of_sample
 from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, pass_verdicts, rows_kept
-from benchmark.suites.omnitom.labels import ORDER, Scheme
+from benchmark.suites.omnitom.labels import ORDER
+from benchmark.suites.omnitom.methods import judge_sees
 from benchmark.suites.omnitom.parsing.answers import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.prompting.examples import CALIBRATION_SPLIT, example_count_of, judge_answer
 from benchmark.suites.omnitom.prompting.requests import DIGEST, WORDINGS
@@ -18,9 +18,8 @@ from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
 from benchmark.suites.settings import Settings
 from core.messages import gettext_noop
 from core.plain import Json
-from judge.domain.contrast import Row
 from judge.domain.lexical import align, lexical_judge
-from workers.providers.contract import Body, Request, Task
+from workers.providers.contract import Body, Task
 
 # --- the lexical judge
 
@@ -59,16 +58,6 @@ def instrument(settings: Settings) -> Json:
     if how.settle != NOTHING:
         chosen |= {"settle": how.settle, "settled": WORDINGS["settled"]}
     return chosen
-
-
-def _rows(sample: Sample) -> Sequence[Row]:
-    return [(belief["actor"], belief["belief"]) for belief in sample.gold["beliefs"]]
-
-
-def _request(question: Question, pairs: Pairs) -> Request:
-    """Return the question about the made rows as predictions, with the rows that they were made of, in the order of the
-    story, as gold."""
-    return judge_request(question, [(pair.actor, pair.belief) for pair in pairs], _gold(question.sample, pairs))
 
 
 def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
@@ -121,9 +110,13 @@ JUDGED = Judge(
     tables=tables,
     groupings=(BY_ROLE, BY_ORDER),
     written=written,
+    sees=judge_sees,
     test=JudgeTest(
-        rows=_rows,
-        request=_request,
+        rows=lambda sample: [(belief["actor"], belief["belief"]) for belief in sample.gold["beliefs"]],
+        # the made rows as predictions, with the rows that they were made of, in the order of the story, as gold
+        request=lambda question, pairs: judge_request(
+            question, [(pair.actor, pair.belief) for pair in pairs], _gold(question.sample, pairs)
+        ),
         counts=_counts,
         spared=CALIBRATION_SPLIT,
         examples=lambda settings: settings.example_stories,
@@ -136,8 +129,3 @@ JUDGED = Judge(
         step=FOLLOW_UP, wording=DIGEST, characters_a_row=90, hopeless=(REFUSED, JUDGE_NOT_STRUCTURED, NOT_WHOLE)
     ),
 )  # fmt: skip
-
-
-def judge_of(scheme: Scheme) -> Judge:
-    """Return the judge of extractions of a label scheme; without orders in it rows are not grouped by them."""
-    return JUDGED if scheme.ordered else replace(JUDGED, groupings=(BY_ROLE,))

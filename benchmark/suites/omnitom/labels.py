@@ -79,13 +79,9 @@ class Scheme:
         """True where propositions have an order."""
         return ORDER in self.names
 
-    @cached_property
-    def _order_at(self) -> int:
-        return self.keys.index(ORDER) if self.ordered else -1
-
     def order_of(self, labels: Labels) -> str:
         """Return the order among the labels of a row, empty where the schema has none."""
-        return labels[self._order_at] if self.ordered else ""
+        return labels[self.keys.index(ORDER)] if self.ordered else ""
 
     def group(self, key: str) -> str:
         """Return the key of the metric group that OmniToM's own has under this one."""
@@ -104,18 +100,15 @@ def scheme_of(schema: Schema) -> Scheme:
 def _scheme(schema: Schema) -> Scheme:
     if schema == SCHEMA:
         return OMNITOM_SCHEME
-    keys = schema.keys
-    names = {key: schema[key].name if _telling(schema, key) else key for key in keys}
+    keys, names = schema.keys, {}
+    letters = {key: bare(schema[key].name) for key in keys}
+    for key in keys:  # a name that, read back without its case and marks, is that of no other column, else the key
+        rest = [other for other in keys if other != key]
+        others = {"actor", "belief", *map(bare, rest), *(letters[other] for other in rest)}
+        is_telling = letters[key] and letters[key] not in others and "|" not in schema[key].name
+        names[key] = schema[key].name if is_telling else key
     shares = (ALL_DIMENSIONS, *(f"acc_{key}" for key in keys))
     return Scheme(schema, names, shares, _legal(schema))
-
-
-def _telling(schema: Schema, key: str) -> bool:
-    """Return whether the name of a dimension, read back without its case and marks, is that of no other column."""
-    letters = {other: bare(schema[other].name) for other in schema.keys}
-    others = {"actor", "belief", *(bare(other) for other in schema.keys if other != key)}
-    others |= {name for other, name in letters.items() if other != key}
-    return bool(letters[key]) and letters[key] not in others and "|" not in schema[key].name
 
 
 def bare(name: object) -> str:
@@ -188,10 +181,3 @@ def _canonical(dimension: str, text: str) -> str:
     sought = " ".join(_FOREIGN.sub("", text.lower()).split())
     accepted = _ACCEPTED.get(dimension, {})
     return accepted.get(sought) or accepted.get(sought.replace(" ", "")) or text
-
-
-def canonical_labels(values: Mapping[str, object], scheme: Scheme = OMNITOM_SCHEME) -> Labels:
-    """The labels of one record, missing ones empty; of another schema than OmniToM's as they are."""
-    if not scheme.official:
-        return tuple(normalise_space(values.get(key)) for key in scheme.keys)
-    return tuple(canonical(dimension, values.get(dimension)) for dimension in DIMENSIONS)

@@ -27,7 +27,6 @@ from benchmark.suites.omnitom.steps import LABEL_COUNTS, count_labels
 from benchmark.suites.questions import (
     PARSES,
     UNREADABLE_ANSWER,
-    Analyses,
     Entered,
     Measured,
     Outcome,
@@ -230,7 +229,13 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
         for group in (STAGE1, STAGE2):
             repetitions = [result for repetition in each if (result := repetition[group])]
             by_group[group] = over_repetitions(repetitions, scheme.group(group), seed) if repetitions else None
-    by_group[STAGE2] = _with_levels(by_group[STAGE2], entered)
+    labelling = by_group[STAGE2]
+    if labelling and (columns := labelling.by_sample.repaired):  # levels are of the stories that have a gold label
+        values = zip(columns.stories, columns.values[ALL_DIMENSIONS], strict=True)
+        defined = {number for number, value in values if value is not None}
+        samples = [sample for sample in entered.samples if sample.number in defined]
+        levels = (partial(by_chance, scheme), lambda sample: by_majority(scheme, sample, entered.resources))
+        by_group[STAGE2] = replace(labelling, metrics=with_levels(labelling.metrics, samples, levels))
     return {scheme.group(group): result and _with_answers(result, group, entered) for group, result in by_group.items()}
 
 
@@ -244,18 +249,6 @@ def _turn(entered: Entered, turn: int) -> Entered:
         key: [outcome for outcome in listed if outcome.repetition == turn] for key, listed in entered.outcomes.items()
     }
     return replace(entered, outcomes=outcomes)
-
-
-def _with_levels(labelling: Measured | None, entered: Entered) -> Measured | None:
-    """Return labelling with its chance and majority levels over the stories that have a gold label."""
-    if labelling is None or (columns := labelling.by_sample.repaired) is None:
-        return labelling
-    scheme = scheme_of(entered.resources.schema)
-    values = zip(columns.stories, columns.values[ALL_DIMENSIONS], strict=True)
-    defined = {number for number, value in values if value is not None}
-    samples = [sample for sample in entered.samples if sample.number in defined]
-    levels = (partial(by_chance, scheme), lambda sample: by_majority(scheme, sample, entered.resources))
-    return replace(labelling, metrics=with_levels(labelling.metrics, samples, levels))
 
 
 def _with_answers(result: Measured, group: str, entered: Entered) -> Measured:
@@ -282,15 +275,30 @@ def measured(results: Results, seed: int) -> dict[str, Measured | None]:
     """Return the figures of stage 1 and stage 2, None for one that was not asked for."""
     found: dict[str, Measured | None] = dict.fromkeys(_RULES)
     for group in _RULES:
-        if results.repaired[group]:
-            why = results.lacking.get(group, "")
-            result = figures_of(results.official[group], results.repaired[group], results.scheme, group, seed)
-            analyses = _analyses(results, group, seed)
-            metrics = replace(result.metrics, analyses=analyses)
-            if why:
-                parses = replace(metrics.parses, official=None)
-                metrics = replace(metrics, parses=parses, reason=why, analyses={**analyses, "official": None})
-            found[group] = replace(result, metrics=metrics)
+        if not (repaired := results.repaired[group]):
+            continue
+        official = results.official[group]
+        result = figures_of(official, repaired, results.scheme, group, seed)
+        without: dict[str, Mapping[str, int]] = dict(results.without[group])
+        if group == STAGE1:
+            skipped = sum(sum(result.unjudged) for result in repaired)
+            without["rows"] = {SKIPPED: skipped} if skipped else {}
+        without = {name: dict(sorted(reasons.items())) for name, reasons in without.items()}
+        analyse = once(partial(_RULES[group][2], seed=seed))
+        read: dict[str, tuple[Sequence[Any], Sequence[str | None]]] = {"repaired": (repaired, results.outputs[group])}
+        if official and len(official) == len(repaired):  # every story has an answer, as official figures need
+            pairs = zip(official, repaired, strict=True)
+            outputs = [why_uncounted(result) for result, other in pairs if other.unreadable != NO_GOLD]
+            read["official"] = official, outputs
+        analyses: dict[str, Analysis | None] = {"repaired": None, "official": None}
+        for parse, (of_parse, outputs_of_parse) in read.items():
+            outputs_found = outputs_analysis(outputs_of_parse, without, seed=seed)
+            analyses[parse] = Analysis(finding=Found({**analyse(of_parse), "outputs": outputs_found}))
+        metrics = replace(result.metrics, analyses=analyses)
+        if why := results.lacking.get(group, ""):
+            parses = replace(metrics.parses, official=None)
+            metrics = replace(metrics, parses=parses, reason=why, analyses={**analyses, "official": None})
+        found[group] = replace(result, metrics=metrics)
     return found
 
 
@@ -300,28 +308,6 @@ def figures_of(official: Sequence[Any], repaired: Sequence[Any], scheme: Scheme,
     averages = metrics(official) if official else None
     categories = [result.category for result in official]
     return with_columns(averages, categories, report(repaired, seed=seed), scheme.group(group))
-
-
-def _analyses(results: Results, group: str, seed: int) -> Analyses:
-    """Return the analyses by parse. Official ones exist only if every story has an answer, like official figures."""
-    official, repaired = results.official[group], results.repaired[group]
-    without: dict[str, Mapping[str, int]] = dict(results.without[group])
-    if group == STAGE1:
-        skipped = sum(sum(result.unjudged) for result in repaired)
-        without["rows"] = {SKIPPED: skipped} if skipped else {}
-    without = {name: dict(sorted(reasons.items())) for name, reasons in without.items()}
-    analyse = once(partial(_RULES[group][2], seed=seed))
-
-    def analysis(read: Sequence[Any], outputs: Sequence[str | None]) -> Analysis:
-        found = {**analyse(read), "outputs": outputs_analysis(outputs, without, seed=seed)}
-        return Analysis(finding=Found(found))
-
-    analyses: dict[str, Analysis | None] = {"repaired": analysis(repaired, results.outputs[group]), "official": None}
-    if official and len(official) == len(repaired):
-        pairs = zip(official, repaired, strict=True)
-        outputs = [why_uncounted(result) for result, other in pairs if other.unreadable != NO_GOLD]
-        analyses["official"] = analysis(official, outputs)
-    return analyses
 
 
 def scores(entered: Entered) -> Json:

@@ -60,16 +60,17 @@ def _prompts(reported: Reported) -> str:
 
 
 def _judge(reported: Reported) -> str:
-    notes = " ".join(reported.judge_notes)
-    return (
-        f"Extracted propositions were matched with gold by the judge {reported.judge}, {_saw(reported)} "
-        f"{_asked_beyond(Judging.of(reported.settings))}{_UNCALIBRATED} {notes}"
-    )
-
-
-def _asked_beyond(how: Judging) -> str:
-    """Say how the judge was asked where that is not once about every row in the run's answer format; empty else."""
-    parts = []
+    settings, how = reported.settings, Judging.of(reported.settings)
+    story = "the story and both tables" if settings.options.get("with_story") else "both tables but no story"
+    judge_examples = reported.examples.get(JUDGE)
+    examples = f"in-context examples: {judge_examples}" if judge_examples else "no in-context example"
+    saw = f"which saw {story} in a prompt of level {settings.options.get('judge_level')}, with {examples}."
+    if not settings.judge_reads_prompts:
+        saw = (
+            f"a baseline that reads no prompt and no story: within an actor it assigns propositions one to one by the "
+            f"similarity of their wording, none to one that denies, counts or names something else. {BLIND}"
+        )
+    parts = [f"Extracted propositions were matched with gold by the judge {reported.judge}, {saw}"]
     if how.links:
         parts.append("It answered with links between numbered rows, and might say that it could not tell.")
     if how.passes > 1:
@@ -80,20 +81,7 @@ def _asked_beyond(how: Judging) -> str:
     if how.settle != NOTHING:
         alike = "in the same words" if how.settle == EXACT else "in the same words but for case, quotes and stops"
         parts.append(f"Rows {alike} in both tables were matched by rule, and the judge was not asked about them.")
-    return "".join(f"{part} " for part in parts)
-
-
-def _saw(reported: Reported) -> str:
-    settings = reported.settings
-    if not settings.judge_reads_prompts:
-        return (
-            f"a baseline that reads no prompt and no story: within an actor it assigns propositions one to one by the "
-            f"similarity of their wording, none to one that denies, counts or names something else. {BLIND}"
-        )
-    story = "the story and both tables" if settings.options.get("with_story") else "both tables but no story"
-    judge_examples = reported.examples.get(JUDGE)
-    examples = f"in-context examples: {judge_examples}" if judge_examples else "no in-context example"
-    return f"which saw {story} in a prompt of level {settings.options.get('judge_level')}, with {examples}."
+    return " ".join([*parts, _UNCALIBRATED, " ".join(reported.judge_notes)])
 
 
 def _scoring(scheme: Scheme, reported: Reported) -> str:

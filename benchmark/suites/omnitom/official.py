@@ -92,28 +92,25 @@ def stored_tables(records: Iterable[Record], texts: Texts) -> dict[int, StoredTa
     """
     tables: dict[int, StoredTables] = {}
     for record in records:
-        if record.story_id not in tables and texts.get(record.story_id):
-            tables[record.story_id] = _stored(record, texts[record.story_id])
+        told = texts.get(record.story_id)
+        if record.story_id in tables or not told:
+            continue
+        aborted: dict[str, str] = {}
+        extraction = labels = judged = None
+        if EXTRACT in told and (cells := _stored_cells(extraction_rows(told[EXTRACT]), EXTRACT, aborted)) is not None:
+            extraction = [ExtractionRow(*row) for row in cells]
+        if LABEL in told:
+            rows = [row.cells() for row in label_rows(told[LABEL])]
+            if (cells := _stored_cells(rows, LABEL, aborted)) is not None:
+                labels = [LabelRow(row[0], row[1], tuple(row[2:])) for row in cells]
+        if JUDGE in told and extraction is not None:
+            try:
+                predicted, gold = parse_judgement(told[JUDGE])
+                judged = _counted(pairs_of(extraction), predicted), _counted(pairs_of(record.rows), gold)
+            except OversizedField as error:
+                aborted[JUDGE] = str(error)
+        tables[record.story_id] = StoredTables(extraction, labels, judged, aborted)
     return tables
-
-
-def _stored(record: Record, texts: Mapping[str, str]) -> StoredTables:
-    """Return the tables of one story as they come back from CSV files: cells are space-normalised."""
-    aborted: dict[str, str] = {}
-    extraction = labels = judged = None
-    if EXTRACT in texts and (cells := _stored_cells(extraction_rows(texts[EXTRACT]), EXTRACT, aborted)) is not None:
-        extraction = [ExtractionRow(*row) for row in cells]
-    if LABEL in texts:
-        rows = [row.cells() for row in label_rows(texts[LABEL])]
-        if (cells := _stored_cells(rows, LABEL, aborted)) is not None:
-            labels = [LabelRow(row[0], row[1], tuple(row[2:])) for row in cells]
-    if JUDGE in texts and extraction is not None:
-        try:
-            given = parse_judgement(texts[JUDGE])
-            judged = _counted(pairs_of(extraction), given.predictions), _counted(pairs_of(record.rows), given.gold)
-        except OversizedField as error:
-            aborted[JUDGE] = str(error)
-    return StoredTables(extraction, labels, judged, aborted)
 
 
 def _stored_cells(rows: Iterable[Iterable[str]], step: str, aborted: dict[str, str]) -> list[list[str]] | None:

@@ -125,21 +125,18 @@ def exchange(exchanged: Exchanged) -> Iterator[File]:
     records = {sample.key: record_of_sample(sample) for sample in exchanged.samples}
     every = list(records.values())
     yield "manifest.json", _bytes(json.dumps(_manifest(every, exchanged), ensure_ascii=False, indent=2))
-    texts = {records[key].story_id: _released(exchanged, records[key], key) for key in exchanged.answers}
+    texts = {}
+    for key, answers in exchanged.answers.items():  # a judgement as the tables that the released code reads
+        record, how = records[key], Judging.of(exchanged.settings, key)
+        if JUDGE in answers and not how.as_published:
+            answers = {**answers, JUDGE: released_text(record, answers, how)}
+        texts[record.story_id] = answers
     yield from metric_files(score_official(every, texts))
     yield exchanged.dataset, exchanged.dataset_lines()
     for at in range(0, len(exchanged.samples), _AT_ONCE):
         batch = exchanged.samples[at : at + _AT_ONCE]
         calls = {records[key].story_id: by_step for key, by_step in exchanged.exchanges(batch).items()}
         yield from files([records[sample.key] for sample in batch], calls)
-
-
-def _released(exchanged: Exchanged, record: Record, key: str) -> Mapping[str, str]:
-    """Return the answers about a sample, its judgement as the tables that the released code reads."""
-    answers, how = exchanged.answers[key], Judging.of(exchanged.settings, key)
-    if how.as_published or JUDGE not in answers:
-        return answers
-    return {**answers, JUDGE: released_text(record, answers, how)}
 
 
 def _manifest(records: Sequence[Record], exchanged: Exchanged) -> Json:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from annotation.domain.schema import WORLD
-from benchmark.domain.averaging import Row, StoryAverages, StoryMetrics, averages, six
+from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages, six
 from benchmark.domain.matched_rows import F1, METRICS
 from benchmark.suites.omnitom.data import Record
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Labels, Scheme
@@ -191,39 +191,35 @@ STAGE1_COLUMNS = ("story_id", "story_category", "pred_total", "gt_total", "pred_
 STAGE2_COLUMNS = ("story_id", "story_category", "pairs", "matched_pairs", *STAGE2_SHARES)
 
 
-def stage1_row(result: Stage1Result) -> Row:
-    """Return one line of `stage1_story_metrics.csv`."""
-    totals, matched = (len(result.pred_counts), len(result.gold_counts)), (result.pred_matched, result.gold_matched)
-    precision, recall = map(share, matched, totals)
-    shares = map(six, (precision, recall, harmonic(precision, recall)))
-    values = (result.story_id, normalise_space(result.category), *totals, *matched, *shares)
-    return dict(zip(STAGE1_COLUMNS, map(str, values), strict=True))
-
-
-def stage2_row(result: Stage2Result) -> Row:
-    """Return one line of `stage2_story_metrics.csv`. A row that was not predicted and an empty label are wrong."""
-    correct = [0] * len(DIMENSIONS)
-    for gold, predicted in zip(result.gold, result.predicted, strict=True):
-        for at, label in enumerate(predicted or ()):
-            correct[at] += bool(label) and label == gold[at]
-    pairs = len(result.gold)
-    accuracies = [share(count, pairs) for count in correct]
-    shares = map(six, (sum(accuracies) / len(accuracies), *accuracies))
-    values = (result.story_id, normalise_space(result.category), pairs, result.paired, *shares)
-    return dict(zip(STAGE2_COLUMNS, map(str, values), strict=True))
-
-
 def stage1_metrics(results: Sequence[Stage1Result]) -> StoryAverages:
     """Return the figures of extraction; `overall` also has `f1_category_mean`, the figure that the paper's table 3
     prints: the plain mean of the categories' F1."""
-    return _metrics([(result.category, stage1_row(result)) for result in results], METRICS, F1)
+    rows = []
+    for result in results:
+        totals, matched = (len(result.pred_counts), len(result.gold_counts)), (result.pred_matched, result.gold_matched)
+        precision, recall = map(share, matched, totals)
+        shares = map(six, (precision, recall, harmonic(precision, recall)))
+        values = (result.story_id, normalise_space(result.category), *totals, *matched, *shares)
+        rows.append((result.category, dict(zip(STAGE1_COLUMNS, map(str, values), strict=True))))
+    return _metrics(rows, METRICS, F1)
 
 
 def stage2_metrics(results: Sequence[Stage2Result]) -> StoryAverages:
-    """Return the figures of labelling, like `stage1_metrics` without the mean of categories."""
-    return _metrics([(result.category, stage2_row(result)) for result in results], STAGE2_SHARES)
+    """Return the figures of labelling, like `stage1_metrics` without the mean of categories. A row that was not
+    predicted and an empty label are wrong."""
+    rows = []
+    for result in results:
+        correct, pairs = [0] * len(DIMENSIONS), len(result.gold)
+        for gold, predicted in zip(result.gold, result.predicted, strict=True):
+            for at, label in enumerate(predicted or ()):
+                correct[at] += bool(label) and label == gold[at]
+        accuracies = [share(count, pairs) for count in correct]
+        shares = map(six, (sum(accuracies) / len(accuracies), *accuracies))
+        values = (result.story_id, normalise_space(result.category), pairs, result.paired, *shares)
+        rows.append((result.category, dict(zip(STAGE2_COLUMNS, map(str, values), strict=True))))
+    return _metrics(rows, STAGE2_SHARES)
 
 
-def _metrics(rows: Sequence[tuple[str, Row]], shares: Sequence[str], mean_of: str = "") -> StoryAverages:
+def _metrics(rows: Sequence[tuple[str, dict[str, str]]], shares: Sequence[str], mean_of: str = "") -> StoryAverages:
     stories = [StoryMetrics(int(row["story_id"] or 0), row) for _, row in rows]
     return StoryAverages(averages(rows, shares, mean_of), stories)

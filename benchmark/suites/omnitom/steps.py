@@ -3,7 +3,9 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
+from typing import Any
 
 from benchmark.suites.omnitom import official, repaired
 from benchmark.suites.omnitom.data import (
@@ -33,22 +35,27 @@ from benchmark.suites.omnitom.judgements import (
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, DIMENSIONS
 from benchmark.suites.omnitom.parsing.answers import parse_extraction
 from benchmark.suites.omnitom.parsing.official import extraction_rows
-from benchmark.suites.omnitom.prompting.examples import Example, Prediction, examples_of, ideal_answer, level_of
+from benchmark.suites.omnitom.prompting.examples import Example, examples_of, ideal_answer, level_of
 from benchmark.suites.omnitom.prompting.requests import (
     ALL_SETTLED,
+    CANNOT_TELL,
+    MOST_IDS,
+    OPENING,
+    SETTLED,
     Asking,
-    allow_cannot_tell,
-    follow_up_request,
-    only_these,
+    Rows,
+    asking_also,
     plain,
+    rows_question,
 )
 from benchmark.suites.omnitom.prompting.sets import built_in
 from benchmark.suites.omnitom.results import kinds_of
 from benchmark.suites.questions import Parsed, Question, Sample, Step
 from core.messages import Sentence, gettext_noop
+from core.plain import Json
 from core.statistics import harmonic
 from judge.domain.calibration.tables import share
-from workers.providers.contract import Request
+from workers.providers.contract import Message, Request
 
 LABEL_COUNTS = "label counts"
 """The name under which `count_labels` are derived."""
@@ -100,15 +107,26 @@ def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold
     asking = replace(_asking(question), predictions=predictions, rows=gold, with_story=settings.options["with_story"])
     if not settings.judge_reads_prompts:  # it reads only the data, whatever the set has prompts for
         asking = replace(asking, prompt_set=built_in(), with_story=False)
-    if links:
-        return allow_cannot_tell(replace(asking, answer_format=STRUCTURED).request())
-    return asking.request()
+    if not links:
+        return asking.request()
+    request = replace(asking, answer_format=STRUCTURED).request()
+    schema: Json = deepcopy(dict(request.schema or {}))
+    for side in schema.get("properties", {}).values():
+        row: dict[str, Any] = side["items"]
+        row["properties"]["cannot_tell"] = {"type": "boolean"}
+        row["required"] = list(row["properties"])
+    return replace(asking_also(request, CANNOT_TELL), schema=schema)
 
 
 def _judging(question: Question) -> Request:
     """Return the request of a pass: both tables in its order, with rows that are settled left out of the question."""
     record, how = _record(question), judging_of(question)
-    predicted, gold = _judged_rows(question, record, how), pairs_of(record.shown_rows)
+    # the rows of official parsing; of the repaired one without it, and for a judge that answers with numbers of rows
+    extraction, gold = question.answers[EXTRACT], pairs_of(record.shown_rows)
+    if how.by_id or not record.scheme.official:
+        predicted = pairs_of(parse_extraction(extraction, structured=how.structured, scheme=record.scheme))
+    else:
+        predicted = pairs_of(extraction_rows(extraction))
     left = unsettled(predicted, gold, how.settle)
     if how.settle != NOTHING and not any(left):
         nothing = judge_request(question, (), ())
@@ -124,36 +142,36 @@ def _judging(question: Question) -> Request:
         [place for place, at in enumerate(order) if at in set(side)] for order, side in zip(orders, left, strict=True)
     ]
     tables = shown[0], [row.as_told for row in shown[1]]
-    return only_these(request, tables, (places[0], places[1]), answer_format=_answer_format(how))
+    return asking_also(
+        request, rows_question(SETTLED, tables, (places[0], places[1]), STRUCTURED if how.by_id else "text")
+    )
 
 
 def _follow_up(question: Question) -> Request | None:
-    """Return the follow-up request. Returns None if the judgement leaves no row out."""
+    """Return the conversation of the judgement, without its answer if that is empty, then the question for the rows
+    that it leaves out. Returns None if it leaves no row out."""
     record, how = _record(question), judging_of(question)
     predicted = parse_extraction(question.answers[EXTRACT], structured=how.structured, scheme=record.scheme)
     texts = {step: text for step, text in question.answers.items() if step != FOLLOW_UP}
     sides = judged(texts, predicted, record.shown_rows, how)
-    missing = tuple([at for at, row in enumerate(side) if row.missing] for side in sides)
+    missing = [[at for at, row in enumerate(side) if row.missing] for side in sides]
     if not any(missing):
         return None
-    tables = pairs_of(predicted), plain(record.rows)
-    return follow_up_request(
-        _judging(question), texts[JUDGE], tables, (missing[0], missing[1]), answer_format=_answer_format(how)
-    )
-
-
-def _judged_rows(question: Question, record: Record, how: Judging) -> list[tuple[str, str]]:
-    """Return the predicted rows that the judge is shown: those of official parsing, or of the repaired parse without an
-    official one and for a judge that answers with numbers of rows."""
-    extraction = question.answers[EXTRACT]
-    if how.by_id or not record.scheme.official:
-        rows = parse_extraction(extraction, structured=how.structured, scheme=record.scheme)
-        return pairs_of(rows)
-    return [(row.actor, row.belief) for row in extraction_rows(extraction)]
-
-
-def _answer_format(how: Judging) -> str:
-    return STRUCTURED if how.by_id else "text"
+    tables: tuple[Rows, Rows] = pairs_of(predicted), plain(record.rows)
+    first, earlier = _judging(question), texts[JUDGE].strip()
+    asking = rows_question(OPENING, tables, (missing[0], missing[1]), STRUCTURED if how.by_id else "text")
+    if earlier:
+        asked = replace(first, messages=(*first.messages, Message("assistant", earlier), Message("user", asking)))
+    else:
+        asked = asking_also(first, asking)
+    schema: Json | None = deepcopy(dict(first.schema or {})) if how.by_id else None
+    shown = {}
+    for name, rows, places in zip(("predictions", "gold"), tables, missing, strict=True):
+        shown[name] = [list(row) for row in rows]
+        if schema is not None and places and len(places) <= MOST_IDS:
+            ids = {"type": "integer", "enum": [at + 1 for at in places]}
+            schema["properties"][name]["items"]["properties"]["id"] = ids
+    return replace(asked, schema=schema, task={**first.task, **shown})
 
 
 def judging_of(question: Question) -> Judging:
@@ -200,23 +218,28 @@ def parse(question: Question, answer: str) -> Parsed:
     """Return both parses of one answer. A judgement is read with the extraction that it judges and with its
     follow-up."""
     record, how, step = _record(question), judging_of(question), question.step
-    if step == EXTRACT:
-        return parse_stage1_rows(record, answer, structured=how.structured)
+    if step == EXTRACT:  # it has no score of its own: the number of its rows and their kinds
+        rows = parse_extraction(answer, structured=how.structured, scheme=record.scheme)
+        why = "" if rows else repaired.why_unreadable(answer, structured=how.structured, scheme=record.scheme)
+        return Parsed(None, {"rows": len(rows), **kinds_of(rows)}, None, None, why, empty=not rows)
     if step == LABEL:
         return parse_stage2(record, answer, structured=how.structured)
     texts = {**question.answers, step: answer}
     if step == JUDGE:
         return parse_stage1(record, texts, how)
-    if step == FOLLOW_UP:
-        return parse_follow_up(record, texts, how)
-    return parse_pass(record, texts.get(EXTRACT, ""), answer, how, JUDGED_AT.index(step))
-
-
-def parse_stage1_rows(record: Record, extraction: str, *, structured: bool = False) -> Parsed:
-    """Parse an extraction, which has no score of its own: the number of its rows and their kinds."""
-    rows = parse_extraction(extraction, structured=structured, scheme=record.scheme)
-    unreadable = "" if rows else repaired.why_unreadable(extraction, structured=structured, scheme=record.scheme)
-    return Parsed(None, {"rows": len(rows), **kinds_of(rows)}, None, None, unreadable, empty=not rows)
+    if step == FOLLOW_UP:  # the number of rows that the judgement lacks and of those that the follow-up brings
+        before, after = (
+            sum(row.missing for side in judged_rows(record, given, how) for row in side)
+            for given in ({name: text for name, text in texts.items() if name != FOLLOW_UP}, texts)
+        )
+        why = "" if after < before else repaired.no_judgement(answer, how)
+        return Parsed(None, {"asked": before, "judged": before - after}, None, None, why, after)
+    predicted = parse_extraction(texts.get(EXTRACT, ""), structured=how.structured, scheme=record.scheme)
+    sides = pass_verdicts(answer, predicted, record.shown_rows, how, JUDGED_AT.index(step))
+    counts = ([verdict and verdict.count for verdict in side] for side in sides)
+    has_judgement = any(verdict is not None for side in sides for verdict in side)
+    why = "" if has_judgement or not predicted else repaired.no_judgement(answer, how)
+    return Parsed(None, dict(zip(("pred", "gold"), counts, strict=True)), None, None, why)
 
 
 def parse_stage1(record: Record, texts: Mapping[str, str], how: Judging) -> Parsed:
@@ -245,27 +268,6 @@ def judged_rows(record: Record, texts: Mapping[str, str], how: Judging) -> Sides
     return judged(texts, predicted, record.shown_rows, how)
 
 
-def parse_follow_up(record: Record, texts: Mapping[str, str], how: Judging) -> Parsed:
-    """Return the number of rows that a judgement lacks and of those that its follow-up brings: {"asked", "judged"}."""
-    before, after = (
-        sum(row.missing for side in judged_rows(record, given, how) for row in side)
-        for given in ({name: text for name, text in texts.items() if name != FOLLOW_UP}, texts)
-    )
-    unreadable = "" if after < before else repaired.no_judgement(texts.get(FOLLOW_UP, ""), how)
-    return Parsed(None, {"asked": before, "judged": before - after}, None, None, unreadable, after)
-
-
-def parse_pass(record: Record, extraction: str, answer: str, how: Judging, turn: int) -> Parsed:
-    """Return the counts of one pass for both sides."""
-    predicted = parse_extraction(extraction, structured=how.structured, scheme=record.scheme)
-    sides = pass_verdicts(answer, predicted, record.shown_rows, how, turn)
-    counts = ([verdict and verdict.count for verdict in side] for side in sides)
-    kept = dict(zip(("pred", "gold"), counts, strict=True))
-    has_judgement = any(verdict is not None for side in sides for verdict in side)
-    unreadable = "" if has_judgement or not predicted else repaired.no_judgement(answer, how)
-    return Parsed(None, kept, None, None, unreadable)
-
-
 def parse_stage2(record: Record, answer: str, *, structured: bool = False) -> Parsed:
     """Parse a labelling. Its official score is the share of right cells, the mean of the seven accuracies."""
     texts = {LABEL: answer}
@@ -290,9 +292,8 @@ def expected(question: Question) -> str:
     record, answer_format = _record(question), question.settings.answer_format
     if question.step in (JUDGE, *PASSES):
         told = tuple(row.as_told for row in record.rows)
-        perfect = Prediction(told, tuple((at, at) for at in range(len(told))))
         asked = STRUCTURED if judging_of(question).links else answer_format
-        return ideal_answer(Example(record, perfect), JUDGE, asked)
+        return ideal_answer(Example(record, told, tuple((at, at) for at in range(len(told)))), JUDGE, asked)
     if question.step == LABEL:
         return ideal_answer(Example(record), LABEL, answer_format)
     if answer_format != STRUCTURED:

@@ -1,6 +1,5 @@
 """The suite OmniToM."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -14,10 +13,10 @@ from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2,
 from benchmark.suites.omnitom.items import RECOVERED, item, lines, rows_by
 from benchmark.suites.omnitom.items import labelled_by as labelled_by_scheme
 from benchmark.suites.omnitom.judgements import NOTHING
-from benchmark.suites.omnitom.judging import LEXICAL, judge_of
+from benchmark.suites.omnitom.judging import BY_ROLE, JUDGED, LEXICAL
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, Scheme, bare, scheme_of
 from benchmark.suites.omnitom.measure import by_chance, by_majority, labels_stated, matches_stated, measure, scores
-from benchmark.suites.omnitom.methods import judge_sees, methods
+from benchmark.suites.omnitom.methods import methods
 from benchmark.suites.omnitom.people import people_measured
 from benchmark.suites.omnitom.plots import pictures
 from benchmark.suites.omnitom.prompting.offered import prompting_of
@@ -112,31 +111,27 @@ def unfit(schema: Schema, resources: Resources) -> str:
             f"is labelled by {theirs.reference}; expected gold labelled by {schema.reference}, whose dimensions "
             f"a run measures."
         )
-    odd = next(_odd(schema), "")
-    return odd and f"is labelled by {schema.reference}, {odd}"
-
-
-def _odd(schema: Schema) -> Iterator[str]:
-    names = [bare(key) for key in schema.keys]
+    names, labelled = [bare(key) for key in schema.keys], f"is labelled by {schema.reference}, whose dimension"
     for key, name in zip(schema.keys, names, strict=True):
         if key in TAKEN_KEYS:
-            yield f"whose dimension {key} has the name of another column of answers; expected another key."
+            return f"{labelled} {key} has the name of another column of answers; expected another key."
         if names.count(name) > 1:
-            yield (
-                f"whose dimension {key} differs from another one in digits and low lines alone, which answers "
-                f"leave out; expected keys of other letters."
+            return (
+                f"{labelled} {key} differs from another one in digits and low lines alone, which answers leave out; "
+                f"expected keys of other letters."
             )
         for value in schema[key].values:
             if value in TAKEN_LABELS:
-                yield (
-                    f"whose dimension {key} has the label {value!r}, the name of another column of tables; "
-                    f"expected another label."
+                return (
+                    f"{labelled} {key} has the label {value!r}, the name of another column of tables; expected "
+                    f"another label."
                 )
             if "|" in value:
-                yield (
-                    f"whose dimension {key} has the label {value!r}, which no cell of a table with pipes can "
-                    f"hold; expected one without."
+                return (
+                    f"{labelled} {key} has the label {value!r}, which no cell of a table with pipes can hold; expected "
+                    f"one without."
                 )
+    return ""
 
 
 def labelled_by(schema: Schema) -> Suite:
@@ -196,7 +191,7 @@ def suite_of(scheme: Scheme) -> Suite:
             estimated_with={"settle": NOTHING},
             baselines=(LEXICAL,),
         ),
-        judge=replace(judge_of(scheme), sees=judge_sees),
+        judge=JUDGED if scheme.ordered else replace(JUDGED, groupings=(BY_ROLE,)),  # rows have no order
         controls=CONTROLS,
         released=released,
         results=Results(

@@ -127,8 +127,11 @@ Pair = Mapping[str, EntrantResults | None]
 def main_table(groups: EntrantsByGroup, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """Return F1 by category, both averages, then accuracy by dimension and overall, a row per model and settings."""
     pairs = list(_pairs(groups))
-    heads = [_head(pair) for pair in pairs]
-    labels = labels_of(heads)
+    heads = []
+    for pair in pairs:  # the entrant that names the row, with the settings of both
+        first, *others = [entrant for entrant in pair.values() if entrant]
+        heads.append(replace(first, settings={**(others[-1].settings if others else {}), **first.settings}))
+    models, owns, _ = labels_of(heads)
     extractions = [extraction for pair in pairs if (extraction := pair[STAGE1])]
     categories = in_order((name for entrant in extractions for name in entrant.parses.by_category(parse)), TASKS)
     parts = [
@@ -141,10 +144,10 @@ def main_table(groups: EntrantsByGroup, parse: str, scheme: Scheme = OMNITOM_SCH
     titles = dict(zip((STAGE1, STAGE2), MAIN_TITLES, strict=True))
     columns = [share_column(key, header, unit="", group=titles[group]) for key, group, _, _, header in parts]
     rows = []
-    for pair, head, model, own in zip(pairs, heads, labels.models, labels.own, strict=True):
+    for pair, head, model, own in zip(pairs, heads, models, owns, strict=True):
         cells = {key: _main_cell(pair[group], group, part, metric, parse) for key, group, part, metric, _ in parts}
         rows.append(row_of(replace(head, model=model, own=own), STAGE1, cells))
-    stories = _stories(list(zip(labels.models, pairs, strict=True)), parse)
+    stories = _stories(list(zip(models, pairs, strict=True)), parse)
     notes = [MEANS, *short_name_texts(categories, TASKS), *stories]
     table = Table(
         title=Sentence("Main results, {parse} parse (%)", parse=word(parse)),
@@ -173,28 +176,21 @@ def _main_cell(entrant: EntrantResults | None, group: str, part: str, metric: st
     return replace(row.cell(metric), items=Items(filters, entrant.run, entrant.entrant))
 
 
-def _head(pair: Pair) -> EntrantResults:
-    """Return the entrant that names the row, with the settings of both."""
-    first, *others = [entrant for entrant in pair.values() if entrant]
-    return replace(first, settings={**(others[-1].settings if others else {}), **first.settings})
-
-
 def _pairs(groups: EntrantsByGroup) -> Iterator[Pair]:
     """Pair the entrants of one run, then those that were asked alike in two runs."""
     rest, own = list(groups[STAGE2]), {entrant.key for entrant in groups[STAGE1]}
     for entrant in groups[STAGE1]:
+        asked = (entrant.name, entrant.kind, entrant.spec, [entrant.settings.get(name) for name in SHARED_SETTINGS])
         alike = [other for other in rest if other.key == entrant.key] or [
-            other for other in rest if other.key not in own and _asked_alike(entrant, other)
+            other
+            for other in rest
+            if other.key not in own
+            and asked == (other.name, other.kind, other.spec, [other.settings.get(name) for name in SHARED_SETTINGS])
         ]
         if alike:
             rest.remove(alike[0])
         yield {STAGE1: entrant, STAGE2: alike[0] if alike else None}
     yield from ({STAGE1: None, STAGE2: other} for other in rest)
-
-
-def _asked_alike(first: EntrantResults, other: EntrantResults) -> bool:
-    same = (first.name, first.kind, first.spec) == (other.name, other.kind, other.spec)
-    return same and all(first.settings.get(name) == other.settings.get(name) for name in SHARED_SETTINGS)
 
 
 def _stories(pairs: Sequence[tuple[str, Pair]], parse: str) -> Iterator[str]:
@@ -439,11 +435,9 @@ def distribution_table(entrants: Entrants, dimension: str, parse: str, scheme: S
     about = {"titles": word(scheme.titles[dimension]), "parse": word(parse)}
     title = Sentence("{titles}: labels as predicted, {parse} parse", **about)
     more = {"totals": [gold], "lead": _pooled_lead(STAGE2, entrants)}
-    return _table(title, [MODEL, *_label_columns(labels)], rows, DISTRIBUTION_NOTE, **more)
-
-
-def _label_columns(labels: Sequence[str]) -> list[Column]:
-    return _with_shares({label: word(label) for label in labels}, "Rows")
+    return _table(
+        title, [MODEL, *_with_shares({label: word(label) for label in labels}, "Rows")], rows, DISTRIBUTION_NOTE, **more
+    )
 
 
 def _distributed(
@@ -483,7 +477,10 @@ def confusion_table(entrant: EntrantResults, dimension: str, parse: str, scheme:
         rows.append(row_of(entrant, STAGE2, cells | {"gold": gold, "total": _of(Cell(cells["total"]), filters)}))
     about = {"titles": word(scheme.titles[dimension]), "model": entrant.model, "parse": word(parse)}
     title = Sentence("{titles}: gold labels and those of {model}, {parse} parse", **about)
-    columns = [Column(key="gold", header="Gold"), *_label_columns(confusion["said"])]
+    columns = [
+        Column(key="gold", header="Gold"),
+        *_with_shares({label: word(label) for label in confusion["said"]}, "Rows"),
+    ]
     return _table(title, columns, rows, CONFUSION_NOTE)
 
 

@@ -29,32 +29,32 @@ def tests_of(entrants: Sequence[EntrantResults]) -> list[JudgeTestSummary]:
 
 def notes_of(entrants: Sequence[EntrantResults]) -> list[str]:
     """Return what the self-test of each judge came to, with intervals."""
-    return [test_sentence(test) for test in tests_of(entrants)]
-
-
-def test_sentence(test: JudgeTestSummary) -> str:
-    if test.state == NOT_TESTED and not test.kinds:
-        return Sentence("Self-test of the judge {judge}: {not_tested}.", judge=test.judge, not_tested=NOT_TESTED)
-    parts = [worded(kind.name, _share(kind)) for kind in test.kinds]
-    state = (
-        ""
-        if test.state == "tested"
-        else Sentence(
-            " ({state}: {answered} of {calls} calls answered)",
-            state=word(test.state),
-            answered=test.answered,
-            calls=test.calls,
+    notes: list[str] = []
+    for test in tests_of(entrants):
+        if test.state == NOT_TESTED and not test.kinds:
+            notes.append(
+                Sentence("Self-test of the judge {judge}: {not_tested}.", judge=test.judge, not_tested=NOT_TESTED)
+            )
+            continue
+        state = ""
+        if test.state != "tested":
+            state = Sentence(
+                " ({state}: {answered} of {calls} calls answered)",
+                state=word(test.state),
+                answered=test.answered,
+                calls=test.calls,
+            )
+        note = Sentence(
+            "Self-test of the judge {judge} on pairs made from version {dataset} of the gold{state}, "
+            "judged rightly: {parts}; {method}.",
+            judge=test.judge,
+            dataset=test.dataset,
+            state=state,
+            parts=clauses(*(worded(kind.name, _share(kind)) for kind in test.kinds)),
+            method=METHOD,
         )
-    )
-    return Sentence(
-        "Self-test of the judge {judge} on pairs made from version {dataset} of the gold{state}, "
-        "judged rightly: {parts}; {method}.",
-        judge=test.judge,
-        dataset=test.dataset,
-        state=state,
-        parts=clauses(*parts),
-        method=METHOD,
-    )
+        notes.append(note)
+    return notes
 
 
 def _share(kind: Rate) -> str:

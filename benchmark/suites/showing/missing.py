@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmark.domain.tables import Column
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import models_of, parses_in, unjudged
@@ -61,13 +60,21 @@ def leads(entrants: Sequence[EntrantResults], group: str) -> list[str]:
     """Return what has to be known before the ranking is read: missing answers that differ, models without a rank, no
     letters."""
     models = models_of(entrants)
-    return [
-        *_missing_differ(models, group),
-        *_lost(models, group),
-        *_incomplete_sets(models),
-        *_without_letters(models),
-        *_few_units(models, group),
-    ]
+    differing = differing_sentences((missing_text(models, group), unjudged_text(models)))
+    told = [*differing, *_lost(models, group), *_incomplete_sets(models)]
+    no_letters: Mapping[str, str] = next((entrant.no_letters for entrant in models if entrant.no_letters), {})
+    read = [name for name in parses_in(models) if no_letters.get(name)]
+    whys = {no_letters[name] for name in read}
+    if len(whys) == 1 and len(read) == len(parses_in(models)):
+        told.append(Sentence("No letters: {pop}.", pop=whys.pop()))
+    else:
+        told += [
+            Sentence("No letters in the {name} parse: {no_letters}.", name=name, no_letters=no_letters[name])
+            for name in read
+        ]
+    lettered = [entrant for entrant in models if any(entrant.group.values())]
+    why = caution(fewest_ranked(lettered), units_of_group(group)) if lettered else ""
+    return [*told, *([as_sentence(why)] if why else [])]
 
 
 def unlike_missing(
@@ -79,22 +86,8 @@ def unlike_missing(
     return [
         f"{head[group]}{sentence}"
         for group, counts in groups.items()
-        for sentence in _missing_differ(models_of(counts), group, counted)
+        for sentence in differing_sentences((missing_text(counts, group), unjudged_text(counts)), counted)
     ]
-
-
-def missing_sentences(columns: Sequence[Column], entrants: Sequence[EntrantResults], group: str) -> list[str]:
-    """Return what a suite's own table says before it of missing answers: what becomes of them in its marks, or, where
-    it marks nothing, in its figures."""
-    counted = AT_THEIR_WORST if any(column.best for column in columns) else METRICS_WITHOUT
-    return unlike_missing({group: entrants}, counted=counted)
-
-
-def _few_units(models: Sequence[EntrantResults], group: str) -> list[str]:
-    """Return what the letters take for granted where there are any."""
-    lettered = [entrant for entrant in models if any(entrant.group.values())]
-    why = caution(fewest_ranked(lettered), units_of_group(group)) if lettered else ""
-    return [as_sentence(why)] if why else []
 
 
 def fewest_ranked(entrants: Sequence[EntrantResults]) -> int:
@@ -144,10 +137,6 @@ def rows_text(counts: Mapping[str, int]) -> str:
     )
 
 
-def _missing_differ(models: Sequence[EntrantResults], group: str, counted: str = AT_THEIR_WORST) -> list[str]:
-    return differing_sentences((missing_text(models, group), unjudged_text(models)), counted)
-
-
 def differing_sentences(parts: Iterable[str], counted: str = AT_THEIR_WORST) -> list[str]:
     """Return what differs, as a sentence, and after it what becomes of it; nothing where nothing differs."""
     text = clauses(*parts)
@@ -171,27 +160,23 @@ def _lost(models: Sequence[EntrantResults], group: str) -> list[str]:
         else:
             alike.setdefault(ranking.lost, []).append(entrant.model)
     if len(alike) > _LOST_SENTENCES:
-        return [*sentences, _lost_of_many(alike, group)]
+        low, high = min(alike), max(alike)
+        many = Sentence(
+            "Judges or providers lost answers, or rows of them, in {low} to {high} {group} of {len} "
+            "models, most of {most}: that shows no difference against them.",
+            low=f"{low:,}",
+            high=f"{high:,}",
+            group=nouns_of_group(group)[1],
+            len=f"{sum(map(len, alike.values())):,}",
+            most=alike[high][0],
+        )
+        return [*sentences, many]
     for lost, names in alike.items():
         stories = quantity(lost, *nouns_of_group(group))
         sentences.append(
             (LOST_OF_ONE if len(names) == 1 else LOST_OF_SEVERAL).format(stories=stories, names=listed(names))
         )
     return sentences
-
-
-def _lost_of_many(alike: Mapping[int, Sequence[str]], group: str) -> str:
-    """Return in one sentence between which numbers of stories models lack something, by that number in `alike`."""
-    low, high, most = min(alike), max(alike), alike[max(alike)][0]
-    return Sentence(
-        "Judges or providers lost answers, or rows of them, in {low} to {high} {group} of {len} "
-        "models, most of {most}: that shows no difference against them.",
-        low=f"{low:,}",
-        high=f"{high:,}",
-        group=nouns_of_group(group)[1],
-        len=f"{sum(map(len, alike.values())):,}",
-        most=most,
-    )
 
 
 def _incomplete_sets(models: Sequence[EntrantResults]) -> list[str]:
@@ -210,18 +195,6 @@ def _incomplete_sets(models: Sequence[EntrantResults]) -> list[str]:
         if sets > 1
         else Sentence("1 set, of which not all questions were asked, has no figure, of {names}.", names=listed(names))
         for sets, names in alike.items()
-    ]
-
-
-def _without_letters(models: Sequence[EntrantResults]) -> list[str]:
-    no_letters: Mapping[str, str] = next((entrant.no_letters for entrant in models if entrant.no_letters), {})
-    read = [name for name in parses_in(models) if no_letters.get(name)]
-    whys = {no_letters[name] for name in read}
-    if len(whys) == 1 and len(read) == len(parses_in(models)):
-        return [Sentence("No letters: {pop}.", pop=whys.pop())]
-    return [
-        Sentence("No letters in the {name} parse: {no_letters}.", name=name, no_letters=no_letters[name])
-        for name in read
     ]
 
 

@@ -126,7 +126,7 @@ def test_the_official_reading_and_alignment_of_judge_texts(omnitom):
     rows = {side: [tuple(row) for row in vectors["input_rows"][side]] for side in ("pred", "gt")}
     for case in vectors["cases"]:
         found, expected = official.parse_judgement(case["text"]), case["expected"]
-        for side, judged in (("pred", found.predictions), ("gt", found.gold)):
+        for side, judged in zip(("pred", "gt"), found, strict=True):
             assert [list(row.keyed()) for row in judged] == expected[f"parsed_{side}"], case["note"]
             assert align(rows[side], judged) == expected[f"aligned_{side}"], case["note"]
     for case in omnitom("unit_exact_matchcount")["cases"]:
@@ -136,16 +136,16 @@ def test_the_official_reading_and_alignment_of_judge_texts(omnitom):
 def test_counts_are_read_to_the_end_of_the_table():
     text = TABLE.format(2) + "```\nTomas,The key is here,1\nGT\nActor,Belief,MatchCount\nInes,x,1"
     found = official.parse_judgement(text)
-    assert [tuple(row) for row in found.predictions] == [("Ines", "The key, and the bag", 2)]
-    assert [tuple(row) for row in found.gold] == [("Ines", "x", 1)]
+    assert [tuple(row) for row in found[0]] == [("Ines", "The key, and the bag", 2)]
+    assert [tuple(row) for row in found[1]] == [("Ines", "x", 1)]
     # an actor called GT cuts it
     found = official.parse_judgement(TABLE.format(1) + "GT,The car is fast,1\nTomas,The key is here,1\n")
-    assert len(found.predictions) == 1 and found.gold == []
+    assert len(found[0]) == 1 and found[1] == []
     # what is written is read back
     rows = [('Ines "the cat"', "a, b", 2), ("Tomas", "|\x00\u202e<script>", 0)]
     written, gold = official.judged_csv(rows), official.judged_csv(rows[:1])
     found = official.parse_judgement(f"Prediction Table:\n{written}\nGround Truth Table:\n{gold}")
-    assert [tuple(row) for row in found.predictions] == rows and [tuple(row) for row in found.gold] == rows[:1]
+    assert [tuple(row) for row in found[0]] == rows and [tuple(row) for row in found[1]] == rows[:1]
     # a count is cut towards zero
     counts = {"1.9": 1, "-0.5": 0, "1e1": 10, "٣": 3, "nan": 0, "1e999": 0, "1 match": 0, None: 0}
     assert {said: match_count(said) for said in counts} == counts
@@ -167,7 +167,7 @@ def test_a_field_that_the_released_code_cannot_read_is_a_named_error_and_leaves_
             official.parse_judgement(too_long)
     finally:
         csv.field_size_limit(limit)
-    assert official.parse_judgement(TABLE.format(f"1\nInes,{'x' * most},1")).predictions[1].count == 1
+    assert official.parse_judgement(TABLE.format(f"1\nInes,{'x' * most},1"))[0][1].count == 1
     record = make_record(1, ("Ines", "It rains"))
     texts = mock_texts([record])
     texts[1]["label"] += f"\nInes | {'x' * (most + 1)}" + " | a" * 7
@@ -201,7 +201,7 @@ def test_no_text_breaks_a_parser(text):
         stored = canonical(dimension, text)
         assert canonical(dimension, stored) == stored
     found = official.parse_judgement(text)
-    assert all(isinstance(row.count, int) for row in (*found.predictions, *found.gold))
+    assert all(isinstance(row.count, int) for side in found for row in side)
     assert isinstance(match_count(text), int)
 
 

@@ -320,17 +320,17 @@ ROWS = [
 ]  # fmt: skip
 
 
-def counts_of(prediction, gold: int) -> tuple[list[int], list[int]]:
+def counts_of(rows, matches, gold: int) -> tuple[list[int], list[int]]:
     """Return how many pairs each predicted row and each of the `gold` rows is in."""
-    predicted, matched = zip(*prediction.matches, strict=True)
-    return [predicted.count(at) for at in range(len(prediction.rows))], [matched.count(at) for at in range(gold)]
+    predicted, matched = zip(*matches, strict=True)
+    return [predicted.count(at) for at in range(len(rows))], [matched.count(at) for at in range(gold)]
 
 
 def test_a_prediction_that_is_wrong_in_known_ways():
-    found = imperfect(ROWS)
+    rows, matches = imperfect(ROWS)
     # Ines is the first besides world with two rows: they are merged where the first stood. The others in turn: copied,
     # denied, reworded, left out, said twice.
-    assert found.rows == (
+    assert rows == (
         ("world", "The key is here"),
         ("Ines", "The key is gone, and Bo has it"),
         ("Bo", "It is not the case that Ines is sad"),
@@ -339,7 +339,7 @@ def test_a_prediction_that_is_wrong_in_known_ways():
         ("Bo", "It is the case that the dog is old"),
     )
     # The denial and the repetition match nothing; gold row 2 was denied, row 5 left out.
-    assert counts_of(found, len(ROWS)) == ([1, 2, 0, 1, 1, 0], [1, 1, 0, 1, 1, 0, 1])
+    assert counts_of(rows, matches, len(ROWS)) == ([1, 2, 0, 1, 1, 0], [1, 1, 0, 1, 1, 0, 1])
     # some tables teach a judge nothing
     for gold in [[], ROWS[:3], [*ROWS, ("ines", "the key is gone.")], [(str(n), "x") for n in range(9)]]:
         assert imperfect(gold) is None
@@ -350,10 +350,11 @@ def test_counts_nought_one_and_two_occur_whatever_the_table(gold):
     if (found := imperfect(gold)) is None:
         return
     assert len(gold) >= examples.LEAST_ROWS
-    predicted, back = counts_of(found, len(gold))
+    rows, matches = found
+    predicted, back = counts_of(rows, matches, len(gold))
     assert set(predicted) == {0, 1, 2} and set(back) == {0, 1}
-    assert sum(predicted) == sum(back) == len(found.matches)
-    assert all(found.rows[one][0].lower() == gold[other][0].lower() for one, other in found.matches)
+    assert sum(predicted) == sum(back) == len(matches)
+    assert all(rows[one][0].lower() == gold[other][0].lower() for one, other in matches)
 
 
 def test_examples_are_of_the_category_and_never_the_story_itself(sample):
@@ -396,23 +397,23 @@ def test_ideal_answers_score_one_and_are_read_back_in_both_forms(sample):
         extracted, labelled, judged = [example_of(record, step) for step in STEPS]
         rows = [(row.actor, row.belief, row.order) for row in extracted.record.rows]
         gold = labelled.record.shown_rows
-        predicted = [PredictedRow(*row, "") for row in judged.prediction.rows]
-        counts = counts_of(judged.prediction, len(gold))
+        predicted = [PredictedRow(*row, "") for row in judged.predicted]
+        counts = counts_of(judged.predicted, judged.matches, len(gold))
         for answer_format in ("text", "structured"):
             said = parse_extraction(ideal_answer(extracted, "extract", answer_format))
             assert [row[:3] for row in said] == rows
             assert parse_labels(ideal_answer(labelled, "label", answer_format), gold) == [row.labels for row in gold]
             assert parse_counts(ideal_answer(judged, "judge", answer_format), predicted, gold) == counts
-        official = parse_judgement(ideal_answer(judged, "judge", "text"))
-        assert align(judged.prediction.rows, official.predictions) == counts[0]
-        assert align([row.as_told for row in gold], official.gold) == counts[1]
+        judged_rows, gold_rows = parse_judgement(ideal_answer(judged, "judge", "text"))
+        assert align(judged.predicted, judged_rows) == counts[0]
+        assert align([row.as_told for row in gold], gold_rows) == counts[1]
         assert {0, 1, 2} == set(counts[0])
         # with everything extracted that the judge is asked about, they score one in both parses
         said = {step: ideal_answer(one, step, "text") for step, one in (("extract", extracted), ("label", labelled))}
         found = [row[:2] for row in parse_extraction(said["extract"])]
         shown = [(row.actor, row.belief) for row in record.shown_rows]
-        prediction = examples.Prediction(tuple(found), tuple((at, shown.index(row)) for at, row in enumerate(found)))
-        judge = ideal_answer(examples.Example(record, prediction), "judge", "text")
+        matches = tuple((at, shown.index(row)) for at, row in enumerate(found))
+        judge = ideal_answer(examples.Example(record, tuple(found), matches), "judge", "text")
         answers[record.story_id] = {**said, "judge": judge}
     for parse in (score_official(sample, answers), score_repaired(sample, answers, resamples=20)):
         scored = parse.as_json()

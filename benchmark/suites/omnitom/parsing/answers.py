@@ -2,15 +2,25 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from benchmark.suites.omnitom.data import GoldRow
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, Labels, Scheme
-from benchmark.suites.omnitom.parsing.cells import Header, Row, cells_at, header_of, lines_of, names_of
+from benchmark.suites.omnitom.parsing.cells import (
+    FENCE,
+    RULE,
+    Header,
+    Row,
+    cells_at,
+    header_of,
+    lines_of,
+    names_of,
+    split_cells,
+)
 from benchmark.suites.omnitom.parsing.official import JudgedRow
-from benchmark.suites.omnitom.parsing.tables import has_bare_header, rows_of
+from benchmark.suites.omnitom.parsing.tables import rows_of
 from benchmark.suites.omnitom.parsing.values import (
     by_position,
     is_blank,
@@ -63,27 +73,23 @@ def parse_extraction(text: str, *, structured: bool = False, scheme: Scheme = OM
     else:
         lines = rows_of(text, names_of(scheme), restated=True, only_json=structured)
         predicted = [row for line in lines if (row := _row(line, scheme))]
-    return [row for row_as_written in predicted if (row := _tidy(row_as_written, scheme)).actor and row.belief]
-
-
-def _tidy(row: PredictedRow, scheme: Scheme) -> PredictedRow:
-    belief = normalise_space(row.belief).rstrip(".").rstrip()
-    order = repaired(ORDER, row.order, scheme) if scheme.ordered else ""
-    return row._replace(actor=normalise_space(row.actor), belief=belief, order=order)
+    tidy = []
+    for row in predicted:
+        belief = normalise_space(row.belief).rstrip(".").rstrip()
+        order = repaired(ORDER, row.order, scheme) if scheme.ordered else ""
+        tidy.append(row._replace(actor=normalise_space(row.actor), belief=belief, order=order))
+    return [row for row in tidy if row.actor and row.belief]
 
 
 def _row(line: Row, scheme: Scheme) -> PredictedRow | None:
-    if not line.header:
-        return _headless(line.cells, scheme) if scheme.ordered else None
-    for read in line.header.readings(line.cells):
+    cells = line.cells
+    for read in line.header.readings(cells) if line.header else ():
         if line.is_sure or not scheme.ordered or _is_order(read.get(ORDER, ""), scheme):
-            return _predicted(line.cells, read["actor"], read["belief"], read.get(ORDER, ""))
-    return None
-
-
-def _headless(cells: tuple[str, ...], scheme: Scheme) -> PredictedRow | None:
-    """The last cell that is an order ends the proposition: pipes before it are the belief's, cells after it remarks.
-    An order in digits only goes before any other."""
+            return _predicted(cells, read["actor"], read["belief"], read.get(ORDER, ""))
+    if line.header or not scheme.ordered:
+        return None
+    # The last cell that is an order ends the proposition: pipes before it are the belief's, cells after it remarks.
+    # An order in digits only goes before any other.
     ends = [at for at, cell in enumerate(cells) if at > 1 and not is_blank(cell) and _is_order(cell, scheme)]
     ends = [at for at in ends if cells[at].isdecimal()] or ends
     if not ends or ends[-1] not in (2, len(cells) - 1):
@@ -109,7 +115,10 @@ def says_nothing(text: str, scheme: Scheme = OMNITOM_SCHEME) -> bool:
     value = object_in(text, listed=True)
     if value is not None:
         return bool(value["rows"] == [])
-    return has_bare_header(text, names_of(scheme))
+    names, lines = names_of(scheme), [line for line in lines_of(text) if line and not FENCE.match(line)]
+    while lines and all(RULE.fullmatch(cell) for cell in split_cells(lines[-1])):
+        lines.pop()
+    return bool(lines) and header_of(lines[-1], names) is not None and not rows_of(text, names)
 
 
 def parse_labels(
@@ -123,46 +132,31 @@ def parse_labels(
     """
     rows = rows_in(object_in(text), "rows")
     if rows and not any("actor" in row for row in rows):
-        return _by_id(rows, len(gold), scheme)
-    read = [_structured(row, scheme) for row in rows] or _tabled(text, gold, scheme, only_json=structured)
-    present = [row for row in read if row]
+        labels_by_row, twice = dict[int, Labels](), set[int]()
+        for row in rows:
+            if (at := place_of(row.get("id"), len(gold))) is not None:
+                labels = _labels(_structured(row, scheme), scheme)
+                if labels_by_row.setdefault(at, labels) != labels:
+                    twice.add(at)  # two rows that give one id different labels leave it without any
+        return [None if at in twice else labels_by_row.get(at) for at in range(len(gold))]
+    read = [_structured(row, scheme) for row in rows]
     keys = [row_key(row.actor, row.belief) for row in gold]
-    places = pair(keys, [row_key(row["actor"], row["belief"]) for row in present])
-    places = by_position(places, [row.actor for row in gold], [row["actor"] for row in present])
-    return [None if place is None else _labels(present[place], scheme) for place in places]
-
-
-def _by_id(rows: Sequence[Mapping[str, Any]], count: int, scheme: Scheme) -> list[Labels | None]:
-    """Two rows that give one id different labels leave it without any."""
-    labels_by_row: dict[int, Labels] = {}
-    twice: set[int] = set()
-    for row in rows:
-        if (at := place_of(row.get("id"), count)) is not None:
-            labels = _labels(_structured(row, scheme), scheme)
-            if labels_by_row.setdefault(at, labels) != labels:
-                twice.add(at)
-    return [None if at in twice else labels_by_row.get(at) for at in range(count)]
+    of_gold = set(keys)
+    for line in () if rows else rows_of(text, names_of(scheme), only_json=structured):
+        header = line.header
+        if not header or not set(scheme.keys) & header.columns.keys():
+            names = ("actor", "belief", *scheme.keys)
+            header = Header("|", {name: at for at, name in enumerate(names)}, len(names))
+        ways = header.readings(line.cells)  # of a line with cells too many, the one that names a gold row counts
+        read += [*(way for way in ways if row_key(way["actor"], way["belief"]) in of_gold), *ways][:1]
+    places = pair(keys, [row_key(row["actor"], row["belief"]) for row in read])
+    places = by_position(places, [row.actor for row in gold], [row["actor"] for row in read])
+    return [None if place is None else _labels(read[place], scheme) for place in places]
 
 
 def _structured(row: Mapping[str, Any], scheme: Scheme) -> dict[str, str]:
     named = {dimension: text_of(row.get(plain_name(dimension))) for dimension in scheme.keys}
     return named | {name: text_of(row.get(name)) for name in ("actor", "belief")}
-
-
-def _tabled(text: str, gold: Sequence[GoldRow], scheme: Scheme, *, only_json: bool) -> list[dict[str, str] | None]:
-    gold_keys = {row_key(row.actor, row.belief) for row in gold}
-    return [_labelled_row(line, gold_keys, scheme) for line in rows_of(text, names_of(scheme), only_json=only_json)]
-
-
-def _labelled_row(line: Row, gold_keys: set[str], scheme: Scheme) -> dict[str, str] | None:
-    """A line with cells too many is read in the way that names a gold row."""
-    header = line.header
-    if not header or not set(scheme.keys) & header.columns.keys():
-        names = ("actor", "belief", *scheme.keys)
-        header = Header("|", {name: at for at, name in enumerate(names)}, len(names))
-    parses = header.readings(line.cells)
-    fitting = (read for read in parses if row_key(read["actor"], read["belief"]) in gold_keys)
-    return next(fitting, parses[0] if parses else None)
 
 
 def _labels(row: Mapping[str, str], scheme: Scheme) -> Labels:
@@ -194,40 +188,23 @@ def linked(
 ) -> tuple[list[PassVerdict | None], list[PassVerdict | None]]:
     """Return what a structured judgement says of each of `predicted` and `gold` rows, None of a row that it leaves out.
     Each side counts from the last object that has it. With `cannot_tell`, a row may say that of itself."""
-    values = values_in(text)
-    sides = zip(_SIDES, (predicted, gold), (gold, predicted), strict=True)
-    first, second = (
-        _verdicts(rows_in(values.object_with(name), name), count, other, cannot_tell) for name, count, other in sides
-    )
-    return first, second
-
-
-def _verdicts(rows: Iterable[Mapping[str, Any]], size: int, other: int, cannot_tell: bool) -> list[PassVerdict | None]:
-    """An id that is named twice with different counts, or matched with a row that is not there, is left out."""
-    verdicts: dict[int, PassVerdict | None] = {}
-    for row in rows:
-        at, of_pass = place_of(row.get("id"), size), _verdict_in(row, other, cannot_tell)
-        if at is None or of_pass is None:
-            continue
-        first = verdicts.get(at, of_pass)
-        verdicts[at] = first if first and first.count == of_pass.count and of_pass is not _NOWHERE else None
-    return [verdicts.get(at) for at in range(size)]
-
-
-_NOWHERE = PassVerdict(-1, None)
-
-
-def _verdict_in(row: Mapping[str, Any], other: int, cannot_tell: bool) -> PassVerdict | None:
-    """Return what a row of JSON says, None where it says nothing, `_NOWHERE` where it matches a row that is not
-    there."""
-    if cannot_tell and row.get("cannottell") is True:
-        return PassVerdict(None, ())
-    matches = row.get("matches")
-    if not isinstance(matches, list):
-        return None
-    places = {place_of(match, other) for match in matches}
-    there = tuple(sorted(at for at in places if at is not None))
-    return _NOWHERE if None in places else PassVerdict(len(places), there)
+    values, sides = values_in(text), []
+    for name, size, other in zip(_SIDES, (predicted, gold), (gold, predicted), strict=True):
+        verdicts: dict[int, PassVerdict | None] = {}
+        for row in rows_in(values.object_with(name), name):
+            at, matches = place_of(row.get("id"), size), row.get("matches")
+            verdict: PassVerdict | None = PassVerdict(None, ())
+            if not cannot_tell or row.get("cannottell") is not True:
+                if not isinstance(matches, list):
+                    continue
+                places = {place_of(match, other) for match in matches}
+                there = sorted(place for place in places if place is not None)
+                verdict = None if None in places else PassVerdict(len(places), tuple(there))
+            if at is not None:  # one matched with a row that is not there, or twice with different counts, is left out
+                first = verdicts.get(at, verdict)
+                verdicts[at] = first if first and verdict and first.count == verdict.count else None
+        sides.append([verdicts.get(at) for at in range(size)])
+    return sides[0], sides[1]
 
 
 def _counted(rows: Sequence[tuple[str, str, tuple[str, str] | None]], judged: Sequence[JudgedRow]) -> Counts:
@@ -243,19 +220,15 @@ def _counted(rows: Sequence[tuple[str, str, tuple[str, str] | None]], judged: Se
     places = by_position(places, [row[0] for row in rows], [row.actor for row in judged])
     counts = [None if place is None else judged[place].count for place in places]
     shared = {key: count for key, count in zip(keys, counts, strict=True) if count is not None}
-    unclear = _contradicted(keys, judged_keys, judged)
+    # keys that the judge counts more often than there are rows, and differently
+    occurrences, counts_by_key = Counter(keys), defaultdict[str, list[int]](list)
+    for name, row in zip(judged_keys, judged, strict=True):
+        counts_by_key[name].append(row.count)
+    unclear = {name for name, of in counts_by_key.items() if len(of) > occurrences[name] and len(set(of)) > 1}
     return [
         None if key in unclear else shared.get(key) if count is None else count
         for key, count in zip(keys, counts, strict=True)
     ]
-
-
-def _contradicted(keys: Sequence[str], judged_keys: Sequence[str], judged: Sequence[JudgedRow]) -> set[str]:
-    """Keys that the judge counts more often than there are rows, and differently."""
-    occurrences, counts_by_key = Counter(keys), defaultdict[str, list[int]](list)
-    for name, row in zip(judged_keys, judged, strict=True):
-        counts_by_key[name].append(row.count)
-    return {name for name, counts in counts_by_key.items() if len(counts) > occurrences[name] and len(set(counts)) > 1}
 
 
 def _judged_tables(text: str) -> tuple[list[JudgedRow], list[JudgedRow]]:

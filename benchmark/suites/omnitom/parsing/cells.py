@@ -81,10 +81,6 @@ class Header(NamedTuple):
     columns: Mapping[str, int]
     width: int
 
-    @property
-    def joint(self) -> str:
-        return " | " if self.delimiter == "|" else f"{self.delimiter} "
-
     def cells(self, cells: Sequence[str]) -> Sequence[str]:
         """Return the cells of a row without a number in front of them that the header does not have."""
         numbered = len(cells) == self.width + 1 and NUMBER.fullmatch(cells[0])
@@ -97,7 +93,8 @@ class Header(NamedTuple):
         if surplus < 0:
             return None
         fields = {name: cells[at + surplus if at > belief else at] for name, at in self.columns.items()}
-        return fields | {"belief": self.joint.join(cells[belief : belief + surplus + 1])}
+        joint = " | " if self.delimiter == "|" else f"{self.delimiter} "
+        return fields | {"belief": joint.join(cells[belief : belief + surplus + 1])}
 
     def readings(self, cells: Sequence[str]) -> list[dict[str, str]]:
         """Return cells by column name: surplus ones as a belief that holds the separator, if a column after it shows
@@ -159,7 +156,11 @@ def lines_of(text: str) -> list[str]:
     Only a line feed or a carriage return ends a line, as a cell may hold U+2028, unless the text has none of them.
     """
     if len(text) <= _LONGEST_HTML and "<tr" in text.lower():
-        text = _without_html(text)
+        parser = _Html()
+        parser.feed(text)
+        parser.close()
+        parser.end_row()
+        text = "".join(parser.written)
     ends = _LINE_END if _LINE_END.search(text) else _OTHER_LINE_END
     text = _LINE_BREAK.sub(" ", text)
     lines = (_QUOTED_BLOCK.sub("", line.strip().lstrip("\ufeff")) for line in ends.split(text))
@@ -221,14 +222,6 @@ class _Html(HTMLParser):
             self._row[-1][0].append(data)
 
 
-def _without_html(text: str) -> str:
-    parser = _Html()
-    parser.feed(text)
-    parser.close()
-    parser.end_row()
-    return "".join(parser.written)
-
-
 def _span(text: str | None) -> int:
     """Return the number of rows or columns that an attribute gives a cell, from 1 to _LARGEST_SPAN."""
     return min(int(text), _LARGEST_SPAN) or 1 if text and text.isascii() and text.isdecimal() and len(text) < 9 else 1
@@ -280,19 +273,15 @@ def cells_at(
     if is_open and not fits(cells):
         most = _LONGEST_QUOTED if delimiter != "|" else _LONGEST_WRAPPED
         for last in range(at + 1, min(at + most, len(lines))):
-            if delimiter == "|" and not _goes_on(lines[last], fits):
+            below = lines[last]
+            begins = not below or below.startswith(("|", "#")) or FENCE.match(below) or header_of(below)
+            if delimiter == "|" and (begins or fits(split_cells(below))):
                 break
             joined = " ".join(lines[at : last + 1])
             row = split(joined, delimiter)
             if fits(row) if delimiter == "|" else joined.count('"') % 2 == 0:
                 return row, last + 1 - at
     return cells, 1
-
-
-def _goes_on(line: str, fits: Callable[[Sequence[str]], bool]) -> bool:
-    """Return whether a line may be the rest of a row of pipes that began above it."""
-    begins = not line or line.startswith(("|", "#")) or FENCE.match(line) or header_of(line)
-    return not begins and not fits(split_cells(line))
 
 
 def split_cells(line: str) -> list[str]:

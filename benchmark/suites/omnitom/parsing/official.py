@@ -58,13 +58,6 @@ class JudgedRow(NamedTuple):
         return JudgedRow(key(self.actor), key(self.belief), self.count)
 
 
-class Judgement(NamedTuple):
-    """Both tables of a judge's text, in its order."""
-
-    predictions: list[JudgedRow]
-    gold: list[JudgedRow]
-
-
 # --- tables with pipes
 
 
@@ -159,8 +152,9 @@ def _heading(line: str) -> str:
     return normalise_space(line).lower().strip("*").strip(":")
 
 
-def parse_judgement(text: str) -> Judgement:
-    """Both tables of a judge's text; a section that is not found has no rows. Raises OversizedField."""
+def parse_judgement(text: str) -> tuple[list[JudgedRow], list[JudgedRow]]:
+    """Both tables of a judge's text, predicted and gold rows in its order; a section that is not found has no rows.
+    Raises OversizedField."""
     lines = text.splitlines()
     kinds = [(is_prediction_heading(line), is_gold_heading(line)) for line in lines]
     sections = []
@@ -169,7 +163,7 @@ def parse_judgement(text: str) -> Judgement:
         start = next((at + 1 for at, kind in enumerate(kinds) if kind[side]), len(lines))
         end = next((at for at in range(start, len(lines)) if any(kinds[at])), len(lines))
         sections.append(list(_rows(lines[start:end])))
-    return Judgement(*sections)
+    return sections[0], sections[1]
 
 
 def _rows(section: Sequence[str]) -> Iterator[JudgedRow]:
@@ -184,26 +178,15 @@ def _rows(section: Sequence[str]) -> Iterator[JudgedRow]:
             table.append(line)
         elif table:
             break
-    rows = _csv_rows("\n".join(table))
-    header = next(rows, [])
-    for cells in rows:
-        row = dict(zip(header, chain(cells, repeat("")), strict=False))
+    try:
+        rows = [cells for cells in csv.reader(io.StringIO("\n".join(table))) if cells]
+    except csv.Error as error:  # the only one left: lines were split at every line end before
+        raise OversizedField(_TOO_LONG) from error
+    check_fields(chain.from_iterable(rows))
+    for cells in rows[1:]:
+        row = dict(zip(rows[0], chain(cells, repeat("")), strict=False))
         actor, belief, count = (row[name] if name in row else row.get(name.lower(), "") for name in JUDGED_COLUMNS)
         yield JudgedRow(normalise_space(actor), normalise_space(belief), match_count(count))
-
-
-def _csv_rows(text: str) -> Iterator[list[str]]:
-    reader = csv.reader(io.StringIO(text))
-    while True:
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:  # the only one left: lines were split at every line end before
-            raise OversizedField(_TOO_LONG) from error
-        if cells is None:
-            return
-        check_fields(cells)
-        if cells:
-            yield cells
 
 
 def check_fields(cells: Iterable[str]) -> None:

@@ -74,13 +74,15 @@ def joined(tables: Sequence[Table], *, restated: bool) -> list[Row]:
     rows: list[Row] = []
     earlier = ""
     for table in tables:
-        heading = _heading(table.lead)
+        heading = "\n".join([line[:_LONGEST_HEADING] for line in table.lead if line][-3:])
         if not rows or _replaces(earlier, rows, heading, table.rows, restated):
             rows = list(table.rows)
         elif _PART.search(heading):
             rows = [*rows, *table.rows]
         else:
-            rows = _merged(rows, table.rows)
+            by_key, before = {_key(row): row for row in table.rows}, {_key(row) for row in rows}
+            rows = [by_key.get(_key(row), row) for row in rows]
+            rows += [row for row in table.rows if _key(row) not in before]
         earlier = heading
     return rows
 
@@ -96,12 +98,13 @@ def _replaces(earlier: str, rows: Sequence[Row], heading: str, later: Sequence[R
     if _PART.search(heading) or (_has_title(earlier) and _has_title(heading)):
         return False
     repeated = len(before & after)
-    return 2 * repeated >= len(before) or (restated and not repeated and _restates(rows, later))
-
-
-def _heading(lead: Sequence[str]) -> str:
-    """Return the text in front of a table from its last heading on, at most three lines."""
-    return "\n".join([line[:_LONGEST_HEADING] for line in lead if line][-3:])
+    if 2 * repeated >= len(before) or not restated or repeated:
+        return 2 * repeated >= len(before)
+    # each row has another of the same actor and order in the later table, which is not divided by actors or orders
+    kinds, kinds_later = (
+        Counter((fold(actor), fold(order)) for actor, _, order in map(Row.proposition, side)) for side in (rows, later)
+    )
+    return kinds <= kinds_later
 
 
 def _has_title(heading: str) -> bool:
@@ -110,24 +113,6 @@ def _has_title(heading: str) -> bool:
 
 def _key(row: Row) -> str:
     return row_key(*row.proposition()[:2])
-
-
-def _restates(rows: Sequence[Row], later: Sequence[Row]) -> bool:
-    """Return whether each row has another of the same actor and order in the later table, which is not divided by
-    actors or orders."""
-    before, after = (
-        Counter((fold(actor), fold(order)) for actor, _, order in map(Row.proposition, side)) for side in (rows, later)
-    )
-    return before <= after
-
-
-def _merged(rows: Sequence[Row], later: Sequence[Row]) -> list[Row]:
-    """Return the rows of both, those of `later` in the place of equal earlier ones."""
-    if not rows:
-        return list(later)
-    by_key = {_key(row): row for row in later}
-    earlier = {_key(row) for row in rows}
-    return [by_key.get(_key(row), row) for row in rows] + [row for row in later if _key(row) not in earlier]
 
 
 _MARK = re.compile(r"\(?#?(?P<letters>[A-Za-z]{0,4})[-. #]?(?P<digits>\d{0,3})[.):]?")
@@ -145,14 +130,6 @@ def rows_of(
     Of several versions of one table the last counts, as `joined` describes.
     """
     return joined(list(tables_of(with_lines(text, names, bare=only_json), names)), restated=restated)
-
-
-def has_bare_header(text: str, names: Mapping[str, str] = NAMES) -> bool:
-    """Return whether a text ends with a header, and with nothing but rules and fences below it."""
-    lines = [line for line in lines_of(text) if line and not FENCE.match(line)]
-    while lines and all(RULE.fullmatch(cell) for cell in split_cells(lines[-1])):
-        lines.pop()
-    return bool(lines) and header_of(lines[-1], names) is not None and not rows_of(text, names)
 
 
 def tables_of(text: str, names: Mapping[str, str] = NAMES) -> Iterator[Table]:
@@ -256,7 +233,11 @@ class _Reading:
         for sign in ("\t", self.fenced):
             if sign and sign in line:
                 return sign
-        return next((sign for sign in _BETWEEN_CELLS if _is_proposition(split(line, sign))), "")
+        for sign in _BETWEEN_CELLS:
+            cells = split(line, sign)
+            if len(cells) == len(POSITIONAL) and " " in cells[1] and re.fullmatch(r"\d", cells[2]):
+                return sign
+        return ""
 
     def _begin(self, header: Header | None) -> Table:
         self.open = Table(self.lead, [], header)
@@ -304,35 +285,24 @@ class _Reading:
         self.lead.append(line)
 
 
-def _is_proposition(cells: Sequence[str]) -> bool:
-    """Return whether cells are an actor, a belief of several words and an order in digits."""
-    return len(cells) == len(POSITIONAL) and " " in cells[1] and re.fullmatch(r"\d", cells[2]) is not None
-
-
 def _without_numbers(rows: list[Row]) -> list[Row]:
     """Return rows without a header and without the numbers or letters in front of them: an actor, a belief and an order
     follow."""
     wide = [row for row in rows if len(row.cells) > len(POSITIONAL)]
-    if not wide or not _is_enumeration([row.cells[0] for row in wide]):
+    marks = [mark for row in wide if (mark := _MARK.fullmatch(row.cells[0]))]
+    letters, digits = [mark["letters"].lower() for mark in marks], [mark["digits"] for mark in marks]
+    if not wide or len(marks) < len(wide):
         return rows
-    is_certain = all(map(NUMBER.fullmatch, (row.cells[0] for row in wide)))
-    if not is_certain and any(row.cells[2].isdecimal() for row in wide):
+    if "" in digits:  # letters from a on
+        counts = len(wide) > 1 and not any(digits) and letters == list(ascii_lowercase[: len(letters)])
+    else:  # numbers that rise, also after gaps or from the first one again, behind the same letters if any
+        numbers = [int(digit) for digit in digits]
+        rises = all(later > number or later == numbers[0] for number, later in pairwise(numbers))
+        counts = rises and len(set(letters)) == 1 and (len(wide) > 1 or (not letters[0] and numbers[0] < 2))
+    is_certain = all(NUMBER.fullmatch(row.cells[0]) for row in wide)
+    if not counts or (not is_certain and any(row.cells[2].isdecimal() for row in wide)):
         return rows  # the orders of actors with names such as A
     return [Row(row.cells[1:]) if row in wide else row for row in rows]
-
-
-def _is_enumeration(cells: Sequence[str]) -> bool:
-    """Return whether cells count rows: numbers that rise, also after gaps or from the first one again, behind the same
-    letters if any; or letters from a on."""
-    marks = [mark for cell in cells if (mark := _MARK.fullmatch(cell))]
-    letters, digits = [mark["letters"].lower() for mark in marks], [mark["digits"] for mark in marks]
-    if len(marks) < len(cells):
-        return False
-    if "" in digits:
-        return len(cells) > 1 and not any(digits) and letters == list(ascii_lowercase[: len(letters)])
-    numbers = [int(digit) for digit in digits]
-    rises = all(later > number or later == numbers[0] for number, later in pairwise(numbers))
-    return rises and len(set(letters)) == 1 and (len(cells) > 1 or (not letters[0] and numbers[0] < 2))
 
 
 def with_lines(text: str, names: Mapping[str, str], *, bare: bool = False) -> str:
@@ -354,12 +324,16 @@ def with_lines(text: str, names: Mapping[str, str], *, bare: bool = False) -> st
         if not values.is_all and _is_row(value, names):
             continue
         for title, rows in _tables(value, names):
-            columns = _columns(rows, names)
+            named = (names.get(plain_name(name)) for row in rows for name in row)
+            columns = list(dict.fromkeys(column for column in named if column))
             if isinstance(value, list) or title or columns != header:
                 pieces += [f"\n{title}\n", _line(columns)]
             header = columns if rows == [value] else []
             for row in rows:
-                first, *rest = (_cell(row, column, names) for column in columns)
+                first, *rest = (
+                    next((text_of(value) for name, value in row.items() if names.get(plain_name(name)) == column), "")
+                    for column in columns
+                )
                 pieces.append(_line([SURE + first, *rest]))
     pieces.append("" if bare else text[end:])
     return "".join(pieces)
@@ -381,16 +355,6 @@ def _tables(value: Any, names: Mapping[str, str]) -> Iterator[tuple[str, Sequenc
 
 def _is_row(value: Any, names: Mapping[str, str]) -> bool:
     return isinstance(value, dict) and {"actor", "belief"} <= {names.get(plain_name(name)) for name in value}
-
-
-def _columns(rows: Sequence[Any], names: Mapping[str, str]) -> list[str]:
-    """Return the names of the columns that rows have cells of."""
-    columns = (names.get(plain_name(name)) for row in rows for name in row)
-    return list(dict.fromkeys(column for column in columns if column))
-
-
-def _cell(row: Mapping[str, Any], column: str, names: Mapping[str, str]) -> str:
-    return next((text_of(value) for name, value in row.items() if names.get(plain_name(name)) == column), "")
 
 
 def _line(cells: Sequence[str]) -> str:

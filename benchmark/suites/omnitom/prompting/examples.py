@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from rapidfuzz import fuzz
 
@@ -15,7 +15,6 @@ from benchmark.suites.omnitom.data import (
     EXTRACT,
     JUDGE,
     LABEL,
-    GoldRow,
     Record,
     gold_extraction_rows,
     gold_extraction_table,
@@ -50,16 +49,9 @@ _OPENER = re.compile(
 # --- predictions that are wrong in known ways
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """Predicted rows (actor, belief), and the pairs (predicted place, gold place) that mean the same, from 0."""
-
-    rows: tuple[Pair, ...]
-    matches: tuple[tuple[int, int], ...]
-
-
-def imperfect(gold: Sequence[Pair]) -> Prediction | None:
-    """Return a prediction for the gold rows (actor, belief) in which the counts 0, 1 and 2 occur.
+def imperfect(gold: Sequence[Pair]) -> tuple[tuple[Pair, ...], tuple[tuple[int, int], ...]] | None:
+    """Return predicted rows for the gold rows (actor, belief) in which the counts 0, 1 and 2 occur, and the pairs
+    (predicted place, gold place) that mean the same, from 0.
 
     It is made by rule, so that every count is known: of the first actor besides world that has two rows (else of world)
     the first two are merged into one; the other rows are, in turn, copied, denied, reworded, left out and said twice.
@@ -80,18 +72,13 @@ def imperfect(gold: Sequence[Pair]) -> Prediction | None:
             matches += [(len(rows), row) for row in merged]
             rows.append((actor, f"{_bare(belief)}, and {_inside(gold[merged[1]][1])}"))
         elif at not in merged:
-            texts, matched = _turned(_bare(belief), turn)
-            matches += [(len(rows), at)] if matched else []
-            rows += [(actor, text) for text in texts]
+            belief = _bare(belief)
+            reworded, denied = f"It is the case that {_inside(belief)}", f"It is not the case that {_inside(belief)}"
+            # the first row matches, unless it denies; a repetition matches nothing
+            matches += [(len(rows), at)] if turn % 5 in (0, 2, 4) else []
+            rows += [(actor, text) for text in ([belief], [denied], [reworded], [], [belief, reworded])[turn % 5]]
             turn += 1
-    return Prediction(tuple(rows), tuple(matches))
-
-
-def _turned(belief: str, turn: int) -> tuple[list[str], bool]:
-    """Return the rows instead of a gold row, and whether the first of them matches it; a repetition matches nothing."""
-    reworded, denied = f"It is the case that {_inside(belief)}", f"It is not the case that {_inside(belief)}"
-    texts = ([belief], [denied], [reworded], [], [belief, reworded])[turn % 5]
-    return texts, turn % 5 in (0, 2, 4)
+    return tuple(rows), tuple(matches)
 
 
 def _bare(belief: str) -> str:
@@ -108,10 +95,11 @@ def _inside(belief: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A story with its gold rows, and for the judge a prediction that is wrong in known ways."""
+    """A story with its gold rows, and for the judge a prediction that is wrong in known ways: see `imperfect`."""
 
     record: Record
-    prediction: Prediction = Prediction((), ())
+    predicted: tuple[Pair, ...] = ()
+    matches: tuple[tuple[int, int], ...] = ()
 
 
 def examples_for(
@@ -155,7 +143,11 @@ def example_of(record: Record, step: str) -> Example | None:
     for row in record.shown_rows:
         labels = zip(scheme.keys, row.labels, strict=True)
         is_legal = all(label in scheme.legal[key] for key, label in labels if key in labelled)
-        if not is_legal or row.as_told != (row.actor, row.belief) or not _is_clear(row, step):
+        if step == JUDGE:  # official parsing reads the row of an ideal answer back as it is
+            is_clear = not is_prediction_heading(row.actor) and not is_gold_heading(row.actor)
+        else:
+            is_clear = "|" not in f"{row.actor}{row.belief}" and not row.belief.endswith(".")
+        if not is_legal or row.as_told != (row.actor, row.belief) or not is_clear:
             return None
     rows = [replace(row, order=scheme.order_of(row.labels)) for row in record.shown_rows]
     if step == EXTRACT:  # world first, then one actor after another as they appear: what level 4 asks for
@@ -163,23 +155,16 @@ def example_of(record: Record, step: str) -> Example | None:
         rows.sort(key=lambda row: actors.index(key(row.actor)))
     example = Example(replace(record, rows=tuple(rows)))
     if step == JUDGE and (prediction := imperfect([row.as_told for row in rows])):
-        example = replace(example, prediction=prediction)
-    return example if rows and (step != JUDGE or example.prediction.rows) else None
-
-
-def _is_clear(row: GoldRow, step: str) -> bool:
-    """Return whether official parsing reads a row of an ideal answer back as it is."""
-    if step == JUDGE:
-        return not is_prediction_heading(row.actor) and not is_gold_heading(row.actor)
-    return "|" not in f"{row.actor}{row.belief}" and not row.belief.endswith(".")
+        example = Example(example.record, *prediction)
+    return example if rows and (step != JUDGE or example.predicted) else None
 
 
 def ideal_answer(example: Example, step: str, answer_format: str) -> str:
     """Return the answer of a perfect model about the example."""
-    record, prediction = example.record, example.prediction
+    record = example.record
     if step == JUDGE:
-        tables = prediction.rows, [row.as_told for row in record.rows]
-        return judge_answer(tables, prediction.matches, answer_format).strip()
+        tables = example.predicted, [row.as_told for row in record.rows]
+        return judge_answer(tables, example.matches, answer_format).strip()
     if answer_format == "text":
         return gold_extraction_table(record) if step == EXTRACT else gold_label_table(record)
     rows: list[Json] = [*gold_extraction_rows(record.rows, record.scheme)]
@@ -234,11 +219,14 @@ def examples_of(
     count = example_count_of(settings, step) if count is None else count
     if not count:
         return "", ()
-    chosen = settings.options["examples_from"]
+    chosen, keys = settings.options["examples_from"], set(map(str, settings.example_stories))
+
+    def numbered(samples: Sequence[Sample]) -> tuple[Record, ...]:
+        return tuple(record_of_sample(one, resources.schema) for one in samples if one.key in keys)
+
     for source in (chosen, *(source for source in SOURCES if source != chosen)):
         if source == CALIBRATION:
-            numbers = settings.example_stories
-            records = resources.derived(("examples", numbers), partial(_numbered, numbers, resources.schema))
+            records = resources.derived(("examples", settings.example_stories), numbered)
         elif sample_serves(step, resources.schema):
             records = sample_corpus()
         else:
@@ -257,8 +245,3 @@ def sample_serves(step: str, schema: Schema) -> bool:
 @lru_cache(1)
 def sample_corpus() -> tuple[Record, ...]:
     return tuple(record_of(sample.as_json()) for sample in sample_records())
-
-
-def _numbered(numbers: Sequence[int], schema: Schema, samples: Sequence[Sample]) -> tuple[Record, ...]:
-    keys = set(map(str, numbers))
-    return tuple(record_of_sample(sample, schema) for sample in samples if sample.key in keys)

@@ -10,9 +10,7 @@ Follow-ups, "cannot tell" and settled rows have the product's own wording, whate
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from annotation.domain.schema import Dimension, Schema
 from annotation.domain.tasks import ExtractionTask, LabelTask, Row
@@ -29,7 +27,7 @@ from benchmark.suites.omnitom.data import (
 from benchmark.suites.omnitom.labels import ORDER, SCHEMA, Scheme, scheme_of
 from benchmark.suites.omnitom.parsing.official import HEADINGS, JUDGED_COLUMNS, belief_csv, gold_csv, predictions_csv
 from benchmark.suites.omnitom.prompting.examples import Example, check_count, ideal_answer
-from benchmark.suites.omnitom.prompting.sets import PromptSet, built_in_for, fill
+from benchmark.suites.omnitom.prompting.sets import NAMES, NAMES_OF_ANY, PromptSet, built_in, fill
 from benchmark.suites.prompt_sets import BadPromptSet
 from core.digests import text_digest
 from core.plain import Json
@@ -61,15 +59,6 @@ def fence(data: Iterable[str]) -> str:
     return mark
 
 
-def _columns(step: str, answer_format: str, scheme: Scheme) -> str:
-    """Return the names of the columns, or keys, of the answer."""
-    if answer_format == "text":
-        headers = {EXTRACT: extraction_header(scheme), LABEL: label_header(scheme)}
-        return " | ".join(headers[step]) if step in headers else ",".join(JUDGED_COLUMNS)
-    extracted = ("actor", "belief", *([ORDER] if scheme.ordered else []))
-    return ", ".join({EXTRACT: extracted, LABEL: scheme.keys, JUDGE: ("id", "matches")}[step])
-
-
 def _label_texts(schema: Schema, answer_format: str) -> dict[str, str | None]:
     """Return the closed label sets, and what they mean. Dimensions have the names of the answer's columns; texts about
     the order are None for a schema without."""
@@ -99,47 +88,24 @@ def _numbered(rows: Iterable[Sequence[str]]) -> list[str]:
     ]
 
 
-def propositions(rows: Sequence[GoldRow], answer_format: str) -> str:
-    """Return the rows that are to be labelled; in text the bytes that the released runner shows."""
-    if answer_format == "text":
-        return belief_table(Record(0, "", "", tuple(rows)))
-    return "\n".join(_numbered(plain(rows)))
-
-
-def predictions_table(rows: Iterable[Sequence[str]], answer_format: str) -> str:
-    """Return predicted rows for the judge; in text the bytes that the released runner shows."""
-    pairs = [(row[0], row[1]) for row in rows]
-    if answer_format == "text":
-        return predictions_csv(pairs)
-    return "\n".join(_numbered([normalise_space(cell) for cell in pair] for pair in pairs))
-
-
-def gold_table(rows: Sequence[GoldRow], answer_format: str) -> str:
-    """Return gold rows for the judge; in text the bytes that the released runner shows."""
-    return gold_csv(row.as_told for row in rows) if answer_format == "text" else "\n".join(_numbered(plain(rows)))
-
-
 def _data(
     step: str, story: str, rows: Sequence[GoldRow], predictions: Iterable[Sequence[str]], answer_format: str
 ) -> dict[str, str | None]:
-    """Return the texts of a story's placeholders."""
+    """Return the texts of a story's placeholders; in text the bytes that the released runner shows."""
     values: dict[str, str | None] = {"story": story.strip()}
+    pairs, is_text = [(row[0], row[1]) for row in predictions], answer_format == "text"
+    gold = "" if is_text else "\n".join(_numbered(plain(rows)))
     if step == LABEL:
-        values["belief_table"] = propositions(rows, answer_format)
-    if step == JUDGE:
-        values["predictions"] = predictions_table(predictions, answer_format)
-        values["gold"] = gold_table(rows, answer_format)
+        values["belief_table"] = belief_table(Record(0, "", "", tuple(rows))) if is_text else gold
+    if step == JUDGE and is_text:
+        values |= {"predictions": predictions_csv(pairs), "gold": gold_csv(row.as_told for row in rows)}
+    elif step == JUDGE:
+        predicted = _numbered([normalise_space(cell) for cell in pair] for pair in pairs)
+        values |= {"predictions": "\n".join(predicted), "gold": gold}
     return values
 
 
 # --- schemas of answers
-
-
-def extraction_schema(schema: Schema) -> JsonSchema:
-    """Return {"rows": [{"actor", "belief", "order"}]}, without an order for a schema that has none."""
-    text = {"type": "string"}
-    order = {ORDER: _one_of(schema[ORDER].values)} if ORDER in schema else {}
-    return closed_object({"rows": _list({"actor": text, "belief": text, **order})})
 
 
 def labelling_schema(rows: int, schema: Schema) -> JsonSchema:
@@ -202,8 +168,19 @@ class Asking:
     def request(self) -> Request:
         """Return the request. Raises BadPromptSet, ValueError."""
         schema, task = self._schema_and_task()
+        check_count(len(self.examples))
+        names = NAMES if scheme_of(self.schema).official else NAMES_OF_ANY
+        prompts, shows_story = self.prompt_set or built_in(names[-1]), self.step != JUDGE or self.with_story
+        template = prompts.template(self.step, self.level, self.answer_format)
+        for needed, place, what in ((self.examples, "examples", "examples"), (shows_story, "story", "the story")):
+            if needed and place not in template.placeholders:  # it is never left out in silence
+                raise BadPromptSet(
+                    f"The prompt {self.step}-level{self.level} of {prompts.name} has no place for {what}."
+                )
+        values = self._values(prompts, shows_story=shows_story)
+        parts = (("system", fill(template.system, values)), ("user", fill(template.user, values)))
         return Request(
-            messages=self._messages(),
+            messages=tuple(Message(role, text) for role, text in parts if text),
             max_tokens=self.max_tokens,
             temperature=TEMPERATURE,
             seed=self.seed,
@@ -215,7 +192,10 @@ class Asking:
         how, rows = {"answer_format": self.answer_format}, plain(self.rows)
         if self.step == EXTRACT:
             extraction = ExtractionTask(story=self.story, header=self._head(extraction_header), **how)
-            return extraction_schema(self.schema), dict(extraction.as_task())
+            text = {"type": "string"}
+            order = {ORDER: _one_of(self.schema[ORDER].values)} if ORDER in self.schema else {}
+            schema = closed_object({"rows": _list({"actor": text, "belief": text, **order})})
+            return schema, dict(extraction.as_task())
         if self.step == LABEL:
             labelling = LabelTask(
                 rows=[Row(at, row[0], row[1]) for at, row in enumerate(rows, 1)],
@@ -235,30 +215,25 @@ class Asking:
         scheme = scheme_of(self.schema)
         return () if scheme.official else header(scheme)
 
-    def _messages(self) -> tuple[Message, ...]:
-        check_count(len(self.examples))
-        prompts, shows_story = self.prompt_set or built_in_for(self.schema), self.step != JUDGE or self.with_story
-        template = prompts.template(self.step, self.level, self.answer_format)
-        for needed, place, what in ((self.examples, "examples", "examples"), (shows_story, "story", "the story")):
-            if needed and place not in template.placeholders:  # it is never left out in silence
-                raise BadPromptSet(
-                    f"The prompt {self.step}-level{self.level} of {prompts.name} has no place for {what}."
-                )
-        messages = template.filled(self._values(prompts, shows_story=shows_story))
-        parts = (("system", messages.system), ("user", messages.user))
-        return tuple(Message(role, text) for role, text in parts if text)
-
     def _values(self, prompts: PromptSet, *, shows_story: bool) -> dict[str, str | None]:
         """Return the text of each placeholder, None for what is not shown."""
         step, answer_format = self.step, self.answer_format
         blocks = [_data(step, self.story, self.rows, self.predictions, answer_format)]
         for example in self.examples:
-            record, predicted = example.record, example.prediction.rows
+            record, predicted = example.record, example.predicted
             answer: dict[str, str | None] = {"answer": ideal_answer(example, step, answer_format)}
             blocks.append(_data(step, record.story, record.rows, predicted, answer_format) | answer)
         if not shows_story:
             blocks = [block | {"story": None} for block in blocks]
         mark = fence(text for block in blocks for text in block.values() if text)
+        scheme, is_text = scheme_of(self.schema), answer_format == "text"
+        extracted = ("actor", "belief", *([ORDER] if scheme.ordered else []))
+        if step == JUDGE:
+            columns = ",".join(JUDGED_COLUMNS) if is_text else "id, matches"
+        elif is_text:
+            columns = " | ".join(extraction_header(scheme) if step == EXTRACT else label_header(scheme))
+        else:
+            columns = ", ".join(extracted if step == EXTRACT else scheme.keys)
         examples = [
             fill(prompts.examples[step], {**block, "number": str(at), "fence": mark})
             for at, block in enumerate(blocks[1:], 1)
@@ -266,7 +241,7 @@ class Asking:
         return {
             **blocks[0],
             "fence": mark,
-            "columns": _columns(step, answer_format, scheme_of(self.schema)),
+            "columns": columns,
             **_label_texts(self.schema, answer_format),
             "category_block": prompts.category_block(step, self.category),
             "examples": "\n\n".join(examples) or None,
@@ -305,43 +280,7 @@ WORDINGS = {"cannot_tell": text_digest(CANNOT_TELL), "settled": text_digest("\n"
 """Digests of what a judge is told beyond its prompt."""
 
 
-def follow_up_request(
-    first: Request, answer: str, tables: tuple[Rows, Rows], missing: Places, *, answer_format: str
-) -> Request:
-    """Return the conversation of `first` and the `answer` to it, which is left out if empty, then the question for the
-    rows of both tables at the places `missing`."""
-    earlier, question = answer.strip(), _rows_question(OPENING, tables, missing, answer_format)
-    if earlier:
-        asked = replace(first, messages=(*first.messages, Message("assistant", earlier), Message("user", question)))
-    else:
-        asked = _asking(first, question)
-    schema: Json | None = None
-    if answer_format == "structured":
-        schema = deepcopy(dict(first.schema or {}))
-        for name, places in zip(("predictions", "gold"), missing, strict=True):
-            if places and len(places) <= MOST_IDS:
-                ids = {"type": "integer", "enum": [at + 1 for at in places]}
-                schema["properties"][name]["items"]["properties"]["id"] = ids
-    shown = {name: [list(row[:2]) for row in rows] for name, rows in zip(("predictions", "gold"), tables, strict=True)}
-    return replace(asked, schema=schema, task={**first.task, **shown})
-
-
-def only_these(request: Request, tables: tuple[Rows, Rows], places: Places, *, answer_format: str) -> Request:
-    """Return the question for some rows of either table, each judged against the whole of the other."""
-    return _asking(request, _rows_question(SETTLED, tables, places, answer_format))
-
-
-def allow_cannot_tell(request: Request) -> Request:
-    """Return a structured question about two tables that takes "cannot tell" for an answer."""
-    schema: Json = deepcopy(dict(request.schema or {}))
-    for side in schema.get("properties", {}).values():
-        row: dict[str, Any] = side["items"]
-        row["properties"]["cannot_tell"] = {"type": "boolean"}
-        row["required"] = list(row["properties"])
-    return replace(_asking(request, CANNOT_TELL), schema=schema)
-
-
-def _rows_question(opening: str, tables: tuple[Rows, Rows], places: Places, answer_format: str) -> str:
+def rows_question(opening: str, tables: tuple[Rows, Rows], places: Places, answer_format: str) -> str:
     """Return the question for rows, which stand as tables under their headings between fences."""
     texts = []
     for heading, name, rows, asked in zip(HEADINGS, LISTS, tables, places, strict=True):
@@ -355,7 +294,7 @@ def _rows_question(opening: str, tables: tuple[Rows, Rows], places: Places, answ
     return "\n\n".join([opening, *blocks, CLOSING[answer_format]])
 
 
-def _asking(request: Request, sentence: str) -> Request:
+def asking_also(request: Request, sentence: str) -> Request:
     """Return the request with one more paragraph at its end; a request without messages has no reader."""
     if not request.messages:
         return request

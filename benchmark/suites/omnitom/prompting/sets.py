@@ -26,9 +26,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from annotation.domain.schema import Schema
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL
-from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.official import STEPS
 from benchmark.suites.prompt_sets import BadPromptSet
 from core.digests import json_digest
@@ -48,9 +46,6 @@ class Template:
     @property
     def placeholders(self) -> frozenset[str]:
         return placeholders(self.system) | placeholders(self.user)
-
-    def filled(self, values: Mapping[str, str | None]) -> Template:
-        return Template(fill(self.system, values), fill(self.user, values))
 
 
 def placeholders(text: str) -> frozenset[str]:
@@ -72,15 +67,11 @@ def fill(template: str, values: Mapping[str, str | None]) -> str:
     parts = _GAP.split(template)
     filled: list[str] = []
     for at in range(0, len(parts), 2):
-        if not _is_absent(parts[at], values):
+        names = placeholders(parts[at]) - {"fence"}
+        if not names or any(values[name] is not None for name in names):
             gap = parts[at - 1] if filled else ""
             filled += [gap, parts[at]]
     return _PLACEHOLDER.sub(lambda match: values[match[1]] or "", "".join(filled))
-
-
-def _is_absent(paragraph: str, values: Mapping[str, str | None]) -> bool:
-    names = placeholders(paragraph) - {"fence"}
-    return bool(names) and all(values[name] is None for name in names)
 
 
 LEVELS = (1, 2, 3, 4)
@@ -156,11 +147,6 @@ def built_in(name: str = "omnitom-1") -> PromptSet:
     return load_prompt_set(_files(name), name=name, version=name.rpartition("-")[2], base=name)
 
 
-def built_in_for(schema: Schema) -> PromptSet:
-    """The newest set that comes with the project for gold of a schema."""
-    return built_in((NAMES if scheme_of(schema).official else NAMES_OF_ANY)[-1])
-
-
 @cache
 def _files(name: str) -> dict[str, str]:
     """Return the texts of a built-in set. One for any schema has those of OmniToM's own that say nothing of
@@ -194,7 +180,9 @@ def load_prompt_set(
     steps = {step for step, _, _ in templates}
     examples = {step: reader.example(step) for step in steps}
     categories = {step: reader.categories(step) for step in steps}
-    reader.refuse_unused(files)
+    for file in files:
+        if file.removesuffix(".txt") not in reader.used and not file.lower().startswith("readme"):
+            raise BadPromptSet(f"{file} is used by no prompt of the set; prompts are called as extract-level3.txt is.")
     return PromptSet(name, version or _digest(texts)[:12], templates, examples, categories, dict(files))
 
 
@@ -214,7 +202,12 @@ class _Reader:
         self.used: set[str] = set()
 
     def template(self, step: str, level: int, answer_format: str) -> Template | None:
-        system_file, user_file = self._parts(step, level)
+        plain, own_user = f"{step}-level{level}", f"{step}-level{level}-user"
+        system_file = next((name for name in (f"{plain}-system", plain) if name in self.texts), "")
+        user_file = next((name for name in (own_user, f"{step}-user" if system_file else "") if name in self.texts), "")
+        holds_data = system_file == plain and placeholders(self._expanded(step, plain)) & set(DATA[step])
+        if holds_data and user_file != own_user:  # it is the only message
+            system_file, user_file = "", plain
         if not system_file and not user_file:
             return None
         system, user = [self._expanded(step, file) if file else "" for file in (system_file, user_file)]
@@ -227,20 +220,13 @@ class _Reader:
         self.used |= {f"{step}-format-{known}" for known in ANSWER_FORMATS}
         if answer_format == "structured" and "format" not in present:
             system = f"{system}\n\n{{format}}".strip()
-        pieces = {"format": self._format(step, answer_format)}
-        return Template(include(system, pieces), include(user, pieces))
-
-    def _parts(self, step: str, level: int) -> tuple[str, str]:
-        """The names of the files of the system and of the user part, empty where there is none."""
-
-        def first(*names: str) -> str:
-            return next((name for name in names if name in self.texts), "")
-
-        plain, own_user = f"{step}-level{level}", f"{step}-level{level}-user"
-        system = first(f"{plain}-system", plain)
-        user = first(own_user, f"{step}-user" if system else "")
-        holds_data = system == plain and placeholders(self._expanded(step, plain)) & set(DATA[step])
-        return ("", plain) if holds_data and user != own_user else (system, user)
+        format_file = f"{step}-format-{answer_format}"
+        text = self._expanded(step, format_file)
+        for placeholder in sorted(placeholders(text) & ({"format", "examples"} | set(DATA[step]))):
+            raise BadPromptSet(
+                f"{format_file}.txt has the placeholder {{{placeholder}}}, which has no place in a format."
+            )
+        return Template(include(system, {"format": text}), include(user, {"format": text}))
 
     def _text(self, name: str) -> str:
         self.used.add(name)
@@ -262,13 +248,6 @@ class _Reader:
             raise BadPromptSet(f"{name}.txt has {{category_block}}, but the set lacks {step}-categories.txt.")
         return include(text, pieces)
 
-    def _format(self, step: str, answer_format: str) -> str:
-        name = f"{step}-format-{answer_format}"
-        text = self._expanded(step, name)
-        for placeholder in sorted(placeholders(text) & ({"format", "examples"} | set(DATA[step]))):
-            raise BadPromptSet(f"{name}.txt has the placeholder {{{placeholder}}}, which has no place in a format.")
-        return text
-
     def example(self, step: str) -> str:
         name = f"{step}-example"
         text = self._text(name)
@@ -288,10 +267,3 @@ class _Reader:
             if line.strip():
                 meanings[category] = meaning
         return meanings
-
-    def refuse_unused(self, files: Mapping[str, str]) -> None:
-        for file in files:
-            if file.removesuffix(".txt") not in self.used and not file.lower().startswith("readme"):
-                raise BadPromptSet(
-                    f"{file} is used by no prompt of the set; prompts are called as extract-level3.txt is."
-                )
