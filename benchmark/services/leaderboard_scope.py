@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from annotation.models import Project
 from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.absences import Absence, absences, apart, is_absent, uncovered, unscored
+from benchmark.services.asking import chosen_of
 from benchmark.services.calibration import calibration
 from benchmark.services.conditions import FIELDS, Ranking, named, ranked_together
 from benchmark.services.leaderboards import (
@@ -24,7 +25,6 @@ from benchmark.services.leaderboards import (
     selections_of,
 )
 from benchmark.services.reports import RunMetrics, reports_of
-from benchmark.services.runs import asks_plainly
 from benchmark.suites.registry import group_named, group_suite, is_suite, keys_of, suite_named, suites, suites_of
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.entrants import label
@@ -180,6 +180,12 @@ def ranking_with(
                 address = {"split": split, "runs": "all" if every else "", **given}
                 return {name: value for name, value in address.items() if value}
     return dict(asked)
+
+
+def asks_plainly(run: Run) -> bool:
+    """Return whether a run asks by the method that others are held against, as one does whose suite asks in one way."""
+    setting = suite_named(run.suite).method
+    return not run.imported and (setting is None or chosen_of(run)[setting.name] == setting.default)
 
 
 def _ranked(

@@ -222,12 +222,6 @@ def method_of_run(run: Run) -> str:
     return str(chosen_of(run)[setting.name]) if setting and not run.imported else ""
 
 
-def asks_plainly(run: Run) -> bool:
-    """Return whether a run asks by the method that others are held against, as one does whose suite asks in one way."""
-    setting = suite_named(run.suite).method
-    return not run.imported and (setting is None or method_of_run(run) == setting.default)
-
-
 def asked_by(run: Run) -> str:
     """Return the title of a run's method, the word for imported answers, or "" if its suite asks in one way."""
     methods = methods_of(suite_named(run.suite))

@@ -17,7 +17,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import UserRequest, unfinished
 from annotation.domain.ordering import shuffled
-from annotation.domain.schema import Dimension
 from annotation.forms.adjudication import DecisionForm
 from annotation.forms.decisions import CellIn, DecisionsIn, TakenBack
 from annotation.models import Claim, Role, Story, adjudication_queue
@@ -68,36 +67,33 @@ def _cells(chosen: ChosenDoubts, doubts: Sequence[DoubtfulCell]) -> list[Context
     cells: list[Context] = []
     for doubt in doubts:
         voted, look = (doubt.proposition.pk, doubt.dimension) in votes, None if doubt.waits else doubt.look
-        label = look.label if look else ""
+        label, dimension = look.label if look else "", schema[doubt.dimension]
+        # all labels, gold's and the models' first (`between`) in an order that tells neither
+        between = shuffled([doubt.gold, doubt.proposed], doubt.id)
+        meanings = {known.value: known.meaning for known in dimension.labels}
+        chips = [
+            {
+                "label": value,
+                "digit": dimension.digit(value),
+                "meaning": meanings[value],
+                "between": value in between,
+                "chosen": value == label,
+            }
+            for value in dict.fromkeys([*between, *dimension.values])
+            if value in meanings
+        ]
         cells.append(
             {
                 "doubt": doubt,
-                "dimension": schema[doubt.dimension],
+                "dimension": dimension,
                 "voted": voted,
                 "label": label,
                 "own": look is not None and look.by_id == user.pk,
                 "for_me": doubt.waits and not voted,
-                "chips": _chips(doubt, schema[doubt.dimension], label),
+                "chips": chips,
             }
         )
     return cells
-
-
-def _chips(doubt: DoubtfulCell, dimension: Dimension, chosen: str) -> list[Context]:
-    """Return all labels of the dimension, gold's and the models' first (`between`) in an order that tells neither."""
-    first = shuffled([doubt.gold, doubt.proposed], doubt.id)
-    meanings = {label.value: label.meaning for label in dimension.labels}
-    return [
-        {
-            "label": value,
-            "digit": dimension.digit(value),
-            "meaning": meanings[value],
-            "between": value in first,
-            "chosen": value == chosen,
-        }
-        for value in dict.fromkeys([*first, *dimension.values])
-        if value in meanings
-    ]
 
 
 @require_GET

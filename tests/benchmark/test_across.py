@@ -23,11 +23,11 @@ from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.conditions import settings_in_words
 from benchmark.services.documents import Document, as_json, document_from
 from benchmark.services.launches import start_run
-from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.services.leaderboard_scope import asks_plainly, leaderboard_of
 from benchmark.services.leaderboards import settings_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
-from benchmark.services.runs import asked_by, asks_plainly
+from benchmark.services.runs import asked_by
 from benchmark.suites import registry
 from benchmark.suites.registry import suite_named
 from benchmark.suites.showing.entrants import score_of
