@@ -14,7 +14,6 @@ from benchmark.services.plans import Plan, own_steps
 from benchmark.services.provenance import spec_of
 from benchmark.services.reports import WITHOUT_CALL
 from benchmark.suites.contract import Suite
-from benchmark.suites.questions import Step
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows
 from core.messages import Sentence, word
@@ -89,40 +88,35 @@ def add_run_items(
 ) -> None:
     """Add the items of an entrant and their work. Judging waits for its answers, or takes the source's."""
     before = RunItem.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    columns = ("entrant", "sample", "step", "unreadable", "repetition")
     for step in steps:
         if not suite_named(run.suite).needed(step, steps):
             turns = range(run.parameters.repetitions)
             rows = [(entrant.pk, story.pk, step, "", turn) for turn in turns for story in stories]
-            insert_rows(RunItem, _NEW, rows)
+            insert_rows(RunItem, columns, rows)
     judging = suite_named(run.suite).judging
-    if run.source_id and judging and judging.key in run.steps:
-        _take_over(run, judging, entrant, stories)
+    if judging and judging.key in run.steps and run.source:
+        # the source's answers that the judge reads come along, and an item to judge where all of them are there; an
+        # answer that was lost is lost here too, and its item says why
+        ended = ended_answers(run.source, entrant.endpoint).values_list(
+            "step", "sample_id", "repetition", "call_id", "repaired", "unreadable", "item__state"
+        )
+        answers = {
+            (step, sample, turn): (call, repaired, unreadable if call else unreadable or WITHOUT_CALL[state])
+            for step, sample, turn, call, repaired, unreadable, state in ended
+        }
+        places = {story.pk: at for at, story in enumerate(stories)}
+        keys = sorted((key for key in answers if key[1] in places), key=lambda key: (key[2], places[key[1]], key[0]))
+        fields = ("entrant", "step", "sample", "repetition", "call", "repaired", "unreadable")
+        insert_rows(RunItem, fields, [(entrant.pk, *key, *answers[key]) for key in keys])
+        answered = Counter((sample, turn) for step, sample, turn in keys if answers[step, sample, turn][0])
+        complete = [cell for cell, count in answered.items() if count == len(judging.needs)]
+        rows = [
+            (entrant.pk, sample, step, "", turn) for step in (judging.key, *passes_of(run)) for sample, turn in complete
+        ]
+        insert_rows(RunItem, columns, rows)
     added = RunItem.objects.filter(entrant=entrant, pk__gt=before, item=None, call=None, unreadable="")
     add_work(run=run, run_items=added, now=now)
-
-
-_NEW = ("entrant", "sample", "step", "unreadable", "repetition")
-
-
-def _take_over(run: Run, judging: Step, entrant: Entrant, stories: Sequence[DatasetSample]) -> None:
-    """Take over the source's answers that the judge reads, call by call, and add an item to judge where all of them are
-    there. An answer that was lost is lost here too, and its item says why."""
-    assert run.source, "a run that judges anew has a source"
-    ended = ended_answers(run.source, entrant.endpoint).values_list(
-        "step", "sample_id", "repetition", "call_id", "repaired", "unreadable", "item__state"
-    )
-    answers = {
-        (step, sample, turn): (call, repaired, unreadable if call else unreadable or WITHOUT_CALL[state])
-        for step, sample, turn, call, repaired, unreadable, state in ended
-    }
-    positions = {story.pk: at for at, story in enumerate(stories)}
-    keys = sorted((key for key in answers if key[1] in positions), key=lambda key: (key[2], positions[key[1]], key[0]))
-    fields = ("entrant", "step", "sample", "repetition", "call", "repaired", "unreadable")
-    insert_rows(RunItem, fields, [(entrant.pk, *key, *answers[key]) for key in keys])
-    answered = Counter((sample, turn) for step, sample, turn in keys if answers[step, sample, turn][0])
-    complete = [cell for cell, count in answered.items() if count == len(judging.needs)]
-    steps = (judging.key, *passes_of(run))
-    insert_rows(RunItem, _NEW, [(entrant.pk, sample, step, "", turn) for step in steps for sample, turn in complete])
 
 
 def add_work(*, run: Run, run_items: QuerySet[RunItem], now: datetime) -> None:

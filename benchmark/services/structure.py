@@ -174,7 +174,7 @@ class Joining:
             self.texts[dataset, suite] = {number: text for number, text in texts if isinstance(text, str)}
         self.parse = parse
         self._scores = StoryScores.objects.filter(pk__in={entrant.scores for entrant in entrants})
-        self._columns: dict[str, dict[int, Columns | None]] = {}
+        self._columns: dict[str, dict[int, Columns | None]] = {}  # of a metric group, by the id of the scores
         self._links: dict[tuple[Any, ...], tuple[list[tuple[int, int]], int, int]] = {}
 
     @property
@@ -189,7 +189,11 @@ class Joining:
         nothing = np.empty(0, COLUMNS)
         columns = []
         for entrant, group in zip(entrants, (*(group for group, _ in measure.parts), answers), strict=True):
-            if not (scores := self._columns_of(group.key)[entrant.scores]):
+            if group.key not in self._columns:
+                of_parse = KeyTransform(self.parse, KeyTransform(group.key, "metrics"))
+                kept = self._scores.annotate(kept=of_parse).values_list("pk", "kept")
+                self._columns[group.key] = {pk: read_as(Columns, own) if own else None for pk, own in kept}
+            if not (scores := self._columns[group.key][entrant.scores]):
                 no_scores = Sentence(
                     "no {parse} figures of {noun}", parse=word(self.parse), noun=word(group.noun)
                 )  # fmt: skip
@@ -207,14 +211,6 @@ class Joining:
                 joined.append((model, story, question, categories[story], *structure, *answer))
         undefined = len(links) - len(joined)
         return np.array(joined, COLUMNS), "", (without_story, without_question, undefined)
-
-    def _columns_of(self, group: str) -> dict[int, Columns | None]:
-        """Return the columns of a metric group in the parse, by the id of the scores."""
-        if group not in self._columns:
-            of_parse = KeyTransform(self.parse, KeyTransform(group, "metrics"))
-            kept = self._scores.annotate(kept=of_parse).values_list("pk", "kept")
-            self._columns[group] = {pk: read_as(Columns, columns) if columns else None for pk, columns in kept}
-        return self._columns[group]
 
     def _linked(
         self, entrants: Sequence[EntrantResults], columns: Sequence[Columns]

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.access import UserRequest
 from annotation.models import Role
 from benchmark.access import run_access
+from benchmark.domain.tables import Column, Row
 from benchmark.models import Run
 from benchmark.services.calibration import calibration
 from benchmark.services.runs import launched_with, sweep_of
@@ -26,7 +27,7 @@ from benchmark.services.sweep_results import (
     sweep_tables,
 )
 from benchmark.views.downloads import table_response
-from benchmark.views.tables import Href, files_of, no_link, page_table
+from benchmark.views.tables import files_of, page_table
 
 LOOKED = "beside"
 """The field of an address that names a candidate to set beside all others."""
@@ -52,7 +53,14 @@ def sweep(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         place = reverse("benchmark:run_sweep_table", args=[slug, uid, name, suffix])
         return f"{place}?{query}" if query else place
 
-    href = _to_alignment(slug, runs) if runs else no_link
+    # what says that a judge was not calibrated opens the study of tables of the sweep, else a new one
+    study = calibration.study_of(runs) if runs else ""
+    new = f"{reverse('judge:align_runs', args=[slug])}?{urlencode([('run', run.pk) for run in runs])}"
+    aligning = reverse("judge:study", args=[slug, study]) if study else new
+
+    def href(row: Row, column: Column) -> str:
+        return aligning if column.key == "alike" and row.get(WAITS) else ""
+
     tables = [
         page_table(name, make(), href=href, files=files_of("table", name, address))
         for name, make in (sweep_tables(runs, request.user, looked) if runs else {}).items()
@@ -63,14 +71,6 @@ def sweep(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     context["refused"] = given
     context["choosings"] = choosings_of(runs, looked)
     return render(request, "benchmark/runs/sweep.html", access.context | context)
-
-
-def _to_alignment(slug: str, runs: Sequence[Run]) -> Href:
-    """The link of what says that a judge was not calibrated: the study of tables of the sweep, else a new one."""
-    study = calibration.study_of(runs)
-    new = f"{reverse('judge:align_runs', args=[slug])}?{urlencode([('run', run.pk) for run in runs])}"
-    address = reverse("judge:study", args=[slug, study]) if study else new
-    return lambda row, column: address if column.key == "alike" and row.get(WAITS) else ""
 
 
 def _choice_kept(request: UserRequest, runs: Sequence[Run], given: dict[str, str]) -> bool:
