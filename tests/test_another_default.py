@@ -9,13 +9,14 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.domain.formats import GOLD
 from annotation.domain.labelling import OMNITOM_PROMPTS, prompts_of
 from annotation.domain.schema import Dimension, Label
 from annotation.domain.shipped_schemas import OMNITOM, SHIPPED
 from annotation.models import Project, User
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
-from annotation.services.gold_export import gold_lines
+from annotation.services.gold_export import export_lines
 from annotation.services.prefill_rounds import example_of, sample_counts
 from annotation.services.projects import create_project
 from annotation.services.sample import load_sample
@@ -55,14 +56,14 @@ def archived(project: Project) -> dict[str, bytes]:
 
 def test_an_old_project_and_its_archive_stay_what_they_were(old, request, cast, client):
     publish_version(by=cast.alice, project=old)
-    parts, exported = archived(old), list(gold_lines(old))
+    parts, exported = archived(old), list(export_lines(old, GOLD))
     client.force_login(cast.bob)
     address = reverse("annotation:grid", args=[old.slug, old.stories.get().uid])
     grid = client.get(address).content.decode()
     request.getfixturevalue("another_default")
     import_archive(by=cast.alice, source=repacked(parts), slug="since", now=timezone.now())
     copy = Project.objects.get(slug="since")
-    assert copy.schema is OMNITOM and list(gold_lines(copy)) == exported
+    assert copy.schema is OMNITOM and list(export_lines(copy, GOLD)) == exported
     assert json.loads(archived(copy)["project.jsonl"])["schema"]["version"] == "1"
     again = client.get(address).content.decode()
     for part in ('role="gridcell"', "grid--"):

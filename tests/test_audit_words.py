@@ -29,7 +29,7 @@ def test_every_action_has_words():
 @pytest.mark.django_db
 def test_the_page_says_them_in_the_language_of_its_reader(cast, client):
     def told(**said) -> str:
-        return details_text(audit.record(by=None, project=cast.project, **said))
+        return details_text(audit.record(by=None, project=cast.project, **said).details)
 
     assert told(action="project.changed", before={"overlap": 2, "name": ""}, after={"overlap": 3}) == (
         "before (overlap: 2); after (overlap: 3)"

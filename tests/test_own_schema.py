@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.domain.archive_format import BadArchive
+from annotation.domain.formats import GOLD
 from annotation.domain.labelling import labelling_request, prompts_of
 from annotation.domain.schema_files import document_of, schema_of_document
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, SHIPPED
@@ -37,7 +38,7 @@ from annotation.services.agreement import agreement_report
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
 from annotation.services.assignments import assign
-from annotation.services.gold_export import gold_lines
+from annotation.services.gold_export import export_lines
 from benchmark.services.datasets import publish_version
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
@@ -308,13 +309,13 @@ def forget_schemas() -> None:
 
 
 def test_exports_and_archives_bring_it_along(settled, tmp_path, cast):
-    exported = list(gold_lines(settled))
+    exported = list(export_lines(settled, GOLD))
     labels = json.loads(exported[0])["beliefs"][0]["labels"]
     assert tuple(labels) == tuple(LABELS) and labels["valence"] == "Bad"
     file = tmp_path / "gold.jsonl"
     file.write_text("".join(exported), encoding="utf-8")
     call_command("import_corpus", "omnitom", file, project="again", schema="eight", stdout=io.StringIO())
-    assert list(gold_lines(Project.objects.get(slug="again"))) == exported
+    assert list(export_lines(Project.objects.get(slug="again"), GOLD)) == exported
     call_command("export_gold", "--project", "own", "--format", "croissant", "--output", tmp_path / "out")
     told = json.loads((tmp_path / "out" / "croissant.json").read_text(encoding="utf-8"))
     fields = {one["name"]: one["dataType"] for it in told["recordSet"] for one in it["field"]}
@@ -327,7 +328,7 @@ def test_exports_and_archives_bring_it_along(settled, tmp_path, cast):
     import_archive(by=cast.alice, source=source, slug="copy", now=timezone.now())
     copy = Project.objects.get(slug="copy")
     assert copy.schema.reference == "eight:1" and LabelSchema.objects.get().loaded_by == cast.alice
-    assert list(gold_lines(copy)) == exported
+    assert list(export_lines(copy, GOLD)) == exported
     assert GoldLabel.objects.filter(proposition__table__story__project=copy).count() == 16
 
 

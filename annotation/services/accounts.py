@@ -4,14 +4,18 @@ import re
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.utils.translation import gettext
 
-from annotation.models import ApiToken, Scope, User
-from annotation.models.user import seal_of
+from annotation.models import ApiToken, Assignment, Project, Scope, User
+from annotation.models.user import IMPORTED_SUFFIX, imported_username, seal_of
 from core.digests import text_digest
+from core.messages import gettext_noop
 from core.reads import Read
 
 USED_EVERY = timedelta(minutes=10)
@@ -53,10 +57,6 @@ _BY_DIGEST = Read[ApiToken](
 )
 
 
-def end_token(*, by: User, pk: int) -> None:
-    by.api_tokens.filter(pk=pk).delete()
-
-
 class Names:
     """Ids by name: as it is spelt, else in any case."""
 
@@ -92,3 +92,72 @@ def checked_name(raw: str) -> str:
             gettext("{raw!r} is not a user name; expected letters, digits and @ . + - _ only.").format(raw=raw[:60])
         )
     return name
+
+
+class Kind(StrEnum):
+    MEMBER = gettext_noop("member")
+    IMPORTED = gettext_noop("imported annotator")
+    FORMER = gettext_noop("former member")
+
+
+@dataclass(slots=True, eq=False)
+class Person:
+    """`pk` is negative for an annotator whom the first usable vote will create."""
+
+    name: str
+    kind: Kind
+    pk: int
+
+
+class Annotators:
+    """The people of a project by the names of a file. An imported annotator comes before a member of the same name, so
+    that a file means the same people when it is imported again."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.created: list[str] = []
+        self._people: dict[tuple[Kind, str], Person] = {}
+        self._new: dict[str, Person] = {}
+        imported = {person.name_in_file: person.pk for person in User.objects.filter(imported_into=project)}
+        members = User.objects.accounts().filter(memberships__project=project)
+        assigned = Assignment.objects.filter(story__project=project).order_by().values("annotator")
+        former = User.objects.accounts().filter(pk__in=assigned).exclude(memberships__project=project)
+        self._names = {
+            Kind.IMPORTED: Names(imported),
+            Kind.MEMBER: Names(dict(members.values_list("username", "id"))),
+            Kind.FORMER: Names(dict(former.values_list("username", "id"))),
+        }
+
+    def find(self, name: str) -> Person:
+        """Return the person of a name. Raises ValueError if no account may have it. A name after a project's, as
+        exports write imported annotators, never means a member."""
+        _, mark, bare = name.rpartition(":")
+        bare = imported_username(self.project.slug, bare).partition(":")[2]  # a very long name is cut
+        for kind in (Kind.IMPORTED,) if mark else tuple(self._names):
+            if (spelling := self._names[kind].find(bare)) is not None:
+                person = Person(spelling, kind, self._names[kind].ids[spelling])
+                return self._people.setdefault((kind, spelling), person)
+        name = checked_name(bare)
+        return self._new.setdefault(name.casefold(), Person(name, Kind.IMPORTED, -len(self._new) - 1))
+
+    def make(self, person: Person) -> None:
+        """Create the imported annotator."""
+        person.pk = make_imported({person.name: person.name}, self.project)[person.name]
+        self.created.append(person.name)
+
+
+def make_imported(display_names: Mapping[str, str], project: Project, *, slug: str = "") -> dict[str, int]:
+    """Create an imported annotator for each name, with the name that pages show. Returns their ids by name. `slug` is
+    the future name of a project that is being imported."""
+    unsaved = [
+        User(
+            username=imported_username(slug or project.slug, name),
+            display_name=f"{display_name[: 80 - len(IMPORTED_SUFFIX)]}{IMPORTED_SUFFIX}",
+            password=make_password(None),
+            is_active=False,
+            imported_into=project,
+        )
+        for name, display_name in display_names.items()
+    ]
+    annotators = User.objects.bulk_create(unsaved, batch_size=500)
+    return {name: user.pk for name, user in zip(display_names, annotators, strict=True)}

@@ -10,12 +10,12 @@ from django.db.models import Count, Q
 
 from annotation.domain.agreement import annotators as by_annotator
 from annotation.domain.agreement.annotators import AnnotatorReport, Confusion, Matches, MatchesWithout, Settled, Skill
-from annotation.domain.agreement.extraction import reconciliation_overlap
+from annotation.domain.agreement.extraction import f1_estimate, overlap_estimate, reconciliation_overlap
 from annotation.domain.agreement.report import AgreementReport, measure
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.columns import Echo, defused
 from annotation.domain.leave_one_out import Rule
-from annotation.models import GoldEvent, GoldLabel, Method, Project, Proposition, TableKind, User, Vote
+from annotation.models import GoldEvent, GoldLabel, Method, Pair, Project, Proposition, Story, TableKind, User, Vote
 from annotation.services.counts import version_of
 from annotation.services.decisions import decisions_in
 from core.kept import kept
@@ -170,3 +170,32 @@ def extraction_report(*, project: Project) -> dict[str, float | None]:
     rows = rows.filter(table__story__withdrawn_at__isnull=True)
     counts = rows.aggregate(reviewed=Count("id"), unremarked=Count("id", filter=Q(remark="")))
     return counts | {"overlap": reconciliation_overlap(counts["reviewed"], counts["unremarked"])}
+
+
+def table_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict[str, Any]:
+    """Return {stories, reviewed, unremarked, added, removed, revised, overlap, f1} for these stories: numbers of rows
+    by the remark of reconciliation, and the overlap and the F1 between the experts as estimates over stories."""
+    every = Story.objects.filter(project=project).in_use().in_split(split).in_category(category)
+    # Where only one expert wrote a table, nobody agreed or differed.
+    standing = Pair.objects.standing().order_by()
+    of_both = standing.filter(b__isnull=False).values("story")
+    of_one = standing.filter(proposition__isnull=False, story__in=every).exclude(story__in=of_both)
+    stories = every.exclude(pk__in=of_one.values("story"))
+    reviewed = Proposition.objects.filter(table__story__in=stories, table__kind=TableKind.GOLD, reviewed=True)
+    remarks = {"unremarked": "", "added": "added", "removed": "removed", "revised": "revised"}
+    counts = {name: Count("id", filter=Q(remark=remark)) for name, remark in remarks.items()}
+    by_story: list[Any] = list(
+        reviewed.order_by().values("table__story").annotate(rows=Count("id"), **counts).order_by("table__story")
+    )
+    # Rows of A, rows of B, and pairs of them that say the same, for each settled story.
+    made, a, b = standing.filter(story__in=stories), Q(a__isnull=False), Q(b__isnull=False)
+    pairs = made.filter(story__in=made.filter(proposition__isnull=False).values("story")).values("story")
+    rows = pairs.annotate(first=Count("id", filter=a), second=Count("id", filter=b), both=Count("id", filter=a & b))
+    matched = list(rows.order_by("story").values_list("first", "second", "both"))
+    return {
+        "stories": len(by_story),
+        "reviewed": sum(row["rows"] for row in by_story),
+        **{name: sum(row[name] for row in by_story) for name in remarks},
+        "overlap": overlap_estimate([(row["rows"], row["unremarked"]) for row in by_story]),
+        "f1": f1_estimate(matched),
+    }

@@ -15,10 +15,31 @@ from annotation.domain.anchoring.alternative_annotator import (
 from annotation.domain.anchoring.gold import accuracy_on, blind_evidence, gold_from_blind
 from annotation.domain.anchoring.randomisation import Ints, Votes
 from annotation.domain.anchoring.report import anchoring_report
+from annotation.domain.anchoring.tables import Tables, left_out_by, likeness, tables_report
 from annotation.domain.arms import Arm, DrawUnit, untouched
-from annotation.models import Assignment, GoldLabel, Project, Proposition, Suggestion, User, Vote, VoteEvent
+from annotation.domain.drafts import Mark
+from annotation.domain.effort import Act, Activity, TimeSheet
+from annotation.domain.reconciliation import Status
+from annotation.domain.tables import TableRow
+from annotation.models import (
+    Assignment,
+    BeliefTable,
+    DraftEvent,
+    DraftRow,
+    GoldLabel,
+    Pair,
+    Project,
+    Proposition,
+    SuggestedRow,
+    Suggestion,
+    TableKind,
+    User,
+    Vote,
+    VoteEvent,
+)
 from annotation.models.belief_table import PropositionQuerySet
 from annotation.services.arms import Cell, arm_of
+from annotation.services.drafts import BY_MODEL, mark_of_row
 from core.plain import Json
 
 Codes = Mapping[tuple[str, str], int]
@@ -123,15 +144,6 @@ def _without_vote(
     return {arm: arms[arm] for arm in Arm if arm}
 
 
-def _unit_of(row: Json) -> tuple[Any, ...]:
-    """Return the unit that the arm of a vote was drawn for; a vote whose draw is not known is a unit of its own."""
-    unit, _ = row["draw"]
-    if unit is DrawUnit.STORY:
-        return row["annotator_id"], row["story"], 0, ""
-    dimension = "" if unit is DrawUnit.PROPOSITION else row["dimension"]
-    return row["annotator_id"], row["story"], row["proposition_id"], dimension
-
-
 def _votes(project: Project, rows: Sequence[Json], suggested: Suggested) -> Votes:
     keys = list(project.schema.keys)
     cells = {cell: at for at, cell in enumerate(suggested)}
@@ -139,6 +151,12 @@ def _votes(project: Project, rows: Sequence[Json], suggested: Suggested) -> Vote
     names = dict(User.objects.filter(pk__in=people).values_list("pk", "username"))
     sources = sorted({source for _, source in suggested.values()})
     units: dict[tuple[Any, ...], int] = {}
+    drawn: list[int] = []  # the unit that the arm of each vote was drawn for; an unknown draw is a unit of its own
+    for row in rows:
+        unit, place = row["draw"][0], [row["annotator_id"], row["story"]]
+        if unit is not DrawUnit.STORY:
+            place += [row["proposition_id"], "" if unit is DrawUnit.PROPOSITION else row["dimension"]]
+        drawn.append(units.setdefault(tuple(place), len(units)))
     on = [(row["proposition_id"], row["dimension"]) for row in rows]
     return Votes(
         story=np.array([row["story"] for row in rows]),
@@ -154,7 +172,7 @@ def _votes(project: Project, rows: Sequence[Json], suggested: Suggested) -> Vote
             [np.nan if row["duration_ms"] is None else row["duration_ms"] for row in rows], dtype=float
         ),
         seen=np.array([bool(row["seen"]) for row in rows]),
-        unit=np.array([units.setdefault(_unit_of(row), len(units)) for row in rows]),
+        unit=np.array(drawn),
         blind_chance=np.array([row["draw"][1] for row in rows], dtype=float),
         dimensions=tuple(project.schema[key].name for key in keys),
         annotators=tuple(names[pk] for pk in people),
@@ -201,3 +219,110 @@ def _models(
             ),
         })  # fmt: skip
     return rows
+
+
+def effect_of(project: Project, *, seed: int = SEED) -> Json:
+    """Return the effect of drafts on the tables of a project, over the stories in use: {project, drafted: number of
+    stories with a model's draft, arms: {shown, blind}: {drawn, handed_in, reconciled}, rows: {kept, edited, deleted,
+    added}, consensus: {from_model, by_people}, effect: as `tables_report` makes it, or None if no table with an arm is
+    handed in}."""
+    loaded = _Loaded(project)
+    return {
+        "project": project.slug,
+        "drafted": len(loaded.suggested),
+        "arms": {"shown": loaded.arm(is_blind=False), "blind": loaded.arm(is_blind=True)},
+        "rows": loaded.fates(),
+        "consensus": loaded.origins(),
+        "effect": tables_report(loaded.tables(), seed=seed) if loaded.handed_in else None,
+    }
+
+
+class _Loaded:
+    """All tables with an arm, in a constant number of statements."""
+
+    def __init__(self, project: Project) -> None:
+        kept = project.stories.in_use()
+        drawn = BeliefTable.objects.filter(story__in=kept, kind=TableKind.DRAFT, arm_drawn_at__isnull=False)
+        self.drawn = list(drawn.order_by("pk"))
+        self.handed_in = [table for table in self.drawn if table.submitted_at and table.slot]
+        self.suggested: defaultdict[int, list[SuggestedRow]] = defaultdict(list)
+        for row in SuggestedRow.objects.filter(story__in=kept).order_by("story", "number"):
+            self.suggested[row.story_id].append(row)
+        self.rows: defaultdict[int, list[DraftRow]] = defaultdict(list)
+        live = DraftRow.objects.filter(table__in=[table.pk for table in self.handed_in], removed=False)
+        for written in live.select_related("suggested").order_by("place"):
+            if written.belief.strip():
+                self.rows[written.table_id].append(written)
+        # Consensus rows of a story: words, the tables whose experts wrote them, whether one began with a model's row.
+        self.consensus: defaultdict[int, list[tuple[TableRow, set[int], bool]]] = defaultdict(list)
+        pairs = Pair.objects.standing().filter(
+            story__in={table.story_id for table in self.handed_in}, status=Status.KEPT.value,
+            proposition__isnull=False, proposition__removed_at__isnull=True,
+        )  # fmt: skip
+        for pair in pairs.select_related("a", "b"):
+            own = [row for row in (pair.a, pair.b) if row is not None]
+            by_model = any(row.suggested_id is not None for row in own)
+            self.consensus[pair.story_id].append((pair.words, {row.table_id for row in own}, by_model))
+
+    def times(self) -> TimeSheet:
+        """Return the time on task of each table, from when it was first opened until it was handed in."""
+        ends = [(table.pk, at) for table in self.handed_in for at in (table.arm_drawn_at, table.submitted_at)]
+        acts = [(table, at.timestamp()) for table, at in ends if at is not None]
+        events = DraftEvent.objects.filter(table__in=[table.pk for table in self.handed_in]).exclude(kind=BY_MODEL)
+        acts += [(table, at.timestamp()) for table, at in events.values_list("table_id", "changed_at")]
+        sheet = TimeSheet()
+        for table, at in sorted(acts, key=lambda act: act[1]):
+            sheet.add(Act(table, Activity.TABLES, 0, at))
+        return sheet
+
+    def arm(self, *, is_blind: bool) -> dict[str, int]:
+        """Count the tables of an arm that were drawn, handed in and reconciled."""
+        handed_in = [table for table in self.handed_in if table.is_blind is is_blind]
+        return {
+            "drawn": sum(table.is_blind is is_blind for table in self.drawn),
+            "handed_in": len(handed_in),
+            "reconciled": sum(bool(self.consensus.get(table.story_id)) for table in handed_in),
+        }
+
+    def fates(self) -> dict[str, int]:
+        """Count the rows that experts with the draft in sight kept, edited, deleted and added."""
+        marks: Counter[Mark] = Counter()
+        deleted = 0
+        for table in (table for table in self.handed_in if not table.is_blind):
+            marks.update(mark_of_row(row) for row in self.rows[table.pk])
+            left = {row.suggested_id for row in self.rows[table.pk]}
+            deleted += sum(row.pk not in left for row in self.suggested.get(table.story_id, []))
+        kept, edited, added = (marks[mark] for mark in (Mark.KEPT, Mark.EDITED, Mark.ADDED))
+        return {"kept": kept, "edited": edited, "deleted": deleted, "added": added}
+
+    def origins(self) -> dict[str, int]:
+        """Count the consensus rows that began with a model's row, and those that only people wrote."""
+        rows = [by_model for pairs in self.consensus.values() for *_, by_model in pairs]
+        return {"from_model": sum(rows), "by_people": len(rows) - sum(rows)}
+
+    def tables(self) -> Tables:
+        """Return a column of numbers for each measure, with one entry per table that was handed in."""
+        columns: defaultdict[str, list[Any]] = defaultdict(list)
+        sheet = self.times()
+        for table in self.handed_in:
+            suggested = [row.words for row in self.suggested.get(table.story_id, [])]
+            pairs = self.consensus.get(table.story_id, [])
+            wrote = [table.pk in tables for _, tables, _ in pairs]
+            missed = left_out_by(suggested, [words for words, *_ in pairs])
+            rows = self.rows[table.pk]
+            measured = dict(
+                story=table.story_id,
+                expert=table.author_id or 0,
+                blind=table.is_blind,
+                blind_chance=(table.blind_share or 0) / 100,
+                rows=len(rows),
+                consensus=len(pairs),
+                recalled=sum(wrote),
+                missed=sum(missed),
+                missed_recalled=int(np.sum(np.array(wrote) & np.array(missed))) if pairs else 0,
+                likeness=sum(likeness(row.words, suggested) for row in rows),
+                minutes=sheet.spent[table.pk, Activity.TABLES, 0].hours() * 60,
+            )
+            for name, value in measured.items():
+                columns[name].append(value)
+        return {name: np.array(values) for name, values in columns.items()}

@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
-from operator import methodcaller
+from operator import itemgetter, methodcaller
 from typing import Any, BinaryIO
-
-from django.db import models
 
 from annotation.domain.archive_format import FORMAT, IMPORTED_MARK, MANIFEST, VERSION, file_of
 from annotation.domain.schema_files import document_of
@@ -77,13 +75,32 @@ class _Terms:
         self.keys: dict[Any, str] = {key: f"k{at}" for at, key in enumerate(keys, 1)}
 
     def lines(self, section: Section) -> Iterator[Json]:
-        coders = [(field.name, self._coder(field)) for field in section.fields]
+        fields = [(field, kind_of(field)) for field in section.fields]
         columns = [field.attname for field in section.fields]
         annotator = columns.index("annotator_id") if "annotator_id" in columns else 0
         for pk, *values in section.rows(self.project).values_list("id", *columns).iterator(2000):
             row = {"ref": self.numbers[section.model][pk]} if section.numbered else {}
-            for (name, coder), value in zip(coders, values, strict=True):
-                row[name] = coder(value, values[annotator]) if coder else value
+            for (field, kind), value in zip(fields, values, strict=True):
+                name = field.name
+                match kind:
+                    case "user":
+                        row[name] = self._user(value)
+                    case "row" | "name":
+                        row[name] = self.numbers[field.related_model].get(value)
+                    case "key":
+                        row[name] = self.keys.get((values[annotator], value), "")
+                    case "votes":
+                        votes = [
+                            {
+                                "annotator": self._user(vote["annotator"]),
+                                "label": vote["label"],
+                                "key": self.keys.get((vote["annotator"], vote.get("key")), ""),
+                            }
+                            for vote in value
+                        ]
+                        row[name] = sorted(votes, key=itemgetter("annotator"))
+                    case _:
+                        row[name] = value
             if section.model is Project:
                 row["schema"] = document_of(self.project.schema)  # whole: it can be read where nobody loaded it
             yield row
@@ -94,26 +111,8 @@ class _Terms:
         for pk in sorted(display_names, key=self.users.__getitem__):
             yield {"username": self.users[pk], "display_name": display_names[pk].removesuffix(IMPORTED_SUFFIX)}
 
-    def _coder(self, field: models.Field[Any, Any]) -> Callable[[Any, Any], Any] | None:
-        """Return a function of a value and its row's annotator, or None for values that are written as they are."""
-        match kind_of(field):
-            case "user":
-                return lambda value, _: self._user(value)
-            case "row" | "name":
-                numbers = self.numbers[field.related_model]
-                return lambda value, _: numbers.get(value)
-            case "key":
-                return lambda value, annotator: self.keys.get((annotator, value), "")
-            case "votes":
-                return lambda value, _: sorted(map(self._vote, value), key=lambda vote: vote["annotator"])
-        return None
-
     def _user(self, pk: int | None) -> str | None:
         if pk is None:
             return None
         self.met.add(pk)
         return self.users[pk]
-
-    def _vote(self, vote: Json) -> Json:
-        key = self.keys.get((vote["annotator"], vote.get("key")), "")
-        return {"annotator": self._user(vote["annotator"]), "label": vote["label"], "key": key}

@@ -27,17 +27,16 @@ from annotation.domain.archive_format import (
     file_of,
 )
 from annotation.domain.resolution import GoldVote, UnknownRule, as_json, check_rule
-from annotation.domain.schema import Schema
 from annotation.domain.schema_files import BadSchema, schema_of_document
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import AnnotatorCounts, Membership, Project, Role, StoryCounts, User
 from annotation.services import audit
-from annotation.services.accounts import checked_name
+from annotation.services.accounts import checked_name, make_imported
 from annotation.services.archive_sections import (
     NAMED,
     Section,
-    check_further,
     files,
+    further,
     kind_of,
     section_names,
     shape_of,
@@ -45,7 +44,6 @@ from annotation.services.archive_sections import (
 )
 from annotation.services.corpus_import import SLUG
 from annotation.services.counts import recount_project
-from annotation.services.imported_annotators import make_imported
 from annotation.services.schemas import SchemaRefused, is_here, take_schema
 from annotation.services.short_writes import ShortWrites
 from annotation.services.votes import MAX_CLOCK_LEAD
@@ -161,37 +159,6 @@ def _at(section: str, number: int, error: Exception) -> BadArchive:
     return BadArchive(Sentence("{file}, line {number}: {error}", file=file_of(section), number=number, error=error))
 
 
-def _distinct(names: Iterable[str]) -> dict[str, str]:
-    """Return for each name of an archive a distinct name without the mark."""
-    by_bare: dict[str, str] = {}
-    for name in sorted(names, key=lambda name: (name.startswith(IMPORTED_MARK), name)):
-        bare = name.removeprefix(IMPORTED_MARK)
-        while bare in by_bare:
-            bare += "+"
-        by_bare[bare] = name
-    return {name: bare for bare, name in by_bare.items()}
-
-
-def _schema(document: Any, project: dict[str, Any]) -> Schema:
-    """Return the label schema of the archive's project. Raises BadArchive, also for an unknown rule."""
-    try:
-        check_rule(project["rule_version"])
-    except UnknownRule as error:
-        raise BadArchive(gettext("project.jsonl, field rule_version: {error}").format(error=error)) from error
-    try:
-        schema = schema_of_document(document, _SCHEMA)
-        is_here(schema, _SCHEMA)
-    except (BadSchema, SchemaRefused) as error:
-        raise BadArchive(str(error)) from error
-    if project["schema_version"] != schema.version:
-        raise BadArchive(
-            gettext("project.jsonl, field schema_version: it is {schema_version!r}; expected {version!r}.").format(
-                schema_version=project["schema_version"], version=schema.version
-            )
-        )
-    return schema
-
-
 class _Import:
     """`users` and `ids` lead from the archive's names and numbers to ids here. Keys of votes begin with `key_start`, so
     that those of two copies differ."""
@@ -212,9 +179,19 @@ class _Import:
             self._make_project(project)
             counts = {"people": self._people(), "project": 1}
             counts |= {section.name: self._section(section) for section in others}
-            check_further(self.project)
+            for _, check, _ in further:
+                check(self.project)
             with self.writes.transaction(len(self.members) + 3):
-                self._open(by, counts, digests[file_of("project")])
+                if Project.objects.filter(slug=self.slug).exists():  # created since the first check
+                    raise _taken(self.slug)
+                take_schema(by=by, schema=self.schema, file=_SCHEMA)
+                named = {"schema_name": self.schema.name, "schema_version": self.schema.version}
+                Project.objects.filter(pk=self.project.pk).update(slug=self.slug, **named)
+                insert_rows(Membership, ("project", *_MEMBER), ([self.project.pk, *member] for member in self.members))
+                if by is not None:
+                    Membership.objects.update_or_create(project=self.project, user=by, defaults={"role": Role.ADMIN})
+                details = {"rows": counts, "sha256": digests[file_of("project")], "accounts": sorted(self.accounts)}
+                audit.record(by=by, project=self.project, action="archive.imported", target=self.slug, **details)
         except BaseException:
             if self.project is not None:
                 discard_project(self.project)
@@ -230,7 +207,21 @@ class _Import:
         number, row, _ = lines[0]
         document, fields = row.pop("schema", None), [(field, kind_of(field)) for field in section.fields]
         values = dict(zip((field.name for field, _ in fields), self._values(section, fields, number, row), strict=True))
-        self.schema = _schema(document, values)
+        try:
+            check_rule(values["rule_version"])
+        except UnknownRule as error:
+            raise BadArchive(gettext("project.jsonl, field rule_version: {error}").format(error=error)) from error
+        try:
+            self.schema = schema_of_document(document, _SCHEMA)
+            is_here(self.schema, _SCHEMA)
+        except (BadSchema, SchemaRefused) as error:
+            raise BadArchive(str(error)) from error
+        if values["schema_version"] != self.schema.version:
+            raise BadArchive(
+                gettext("project.jsonl, field schema_version: it is {schema_version!r}; expected {version!r}.").format(
+                    schema_version=values["schema_version"], version=self.schema.version
+                )
+            )
         values |= {"slug": _working_slug(self.slug), "schema_name": DEFAULT_SCHEMA.name}
         values["schema_version"] = DEFAULT_SCHEMA.version  # until the schema is here too
         try:
@@ -258,11 +249,17 @@ class _Import:
                 gettext("The archive holds nobody called {strangers!r}.").format(strangers=strangers[0][:60])
             )
         self.users = dict(self.accounts)
-        names = _distinct(set(display_names) - set(self.accounts))
-        for part in self._parts((item, 0) for item in names.items()):
+        by_bare: dict[str, str] = {}  # a distinct name without the mark for each name of the archive
+        others = set(display_names) - set(self.accounts)
+        for name in sorted(others, key=lambda name: (name.startswith(IMPORTED_MARK), name)):
+            bare = name.removeprefix(IMPORTED_MARK)
+            while bare in by_bare:
+                bare += "+"
+            by_bare[bare] = name
+        for part in self._parts((item, 0) for item in by_bare.items()):
             with self.writes.transaction(len(part)):
-                ids = make_imported({bare: display_names[name] for name, bare in part}, self.project, slug=self.slug)
-            self.users |= {name: ids[bare] for name, bare in part}
+                ids = make_imported({bare: display_names[name] for bare, name in part}, self.project, slug=self.slug)
+            self.users |= {name: ids[bare] for bare, name in part}
         return len(display_names)
 
     def _parts(self, rows: Iterable[tuple[Any, int]]) -> Iterator[list[Any]]:
@@ -285,7 +282,10 @@ class _Import:
         for part in self._parts(self._rows(section, uids)):
             count += len(part)
             if section.model is Membership:
-                self._keep_members(columns, part)
+                # Those of matched accounts are kept for the end; nobody else becomes a member.
+                members = [dict(zip(columns, row, strict=True)) for row in part]
+                known = [member for member in members if member["user"] in self.accounts.values()]
+                self.members += [[member[name] for name in _MEMBER] for member in known]
                 continue
             with self.writes.transaction(len(part)):
                 insert_rows(section.model, columns, part)
@@ -327,37 +327,18 @@ class _Import:
             case "key":
                 return f"{self.key_start}-{value}" if value else ""
             case "votes":
-                return as_json(sorted(map(self._vote, value), key=attrgetter("annotator")))
+                votes = []
+                for vote in value:
+                    if vote.annotator not in self.users:
+                        raise BadLine(gettext_noop("a vote has no annotator or no label."))
+                    vote_key = f"{self.key_start}-{vote.key}" if vote.key else ""
+                    votes.append(GoldVote(self.users[vote.annotator], vote.label, vote_key))
+                return as_json(sorted(votes, key=attrgetter("annotator")))
         found = (self.users if kind == "user" else self.ids[field.related_model]).get(value)
         if found is None:
             named = {"name": field.name, "value": repr(str(value)[:60])}
             raise BadLine(Sentence("{name}: it names {value}, which the archive does not hold.", **named))
         return found
-
-    def _vote(self, vote: Any) -> GoldVote:
-        if vote.annotator not in self.users:
-            raise BadLine(gettext_noop("a vote has no annotator or no label."))
-        return GoldVote(self.users[vote.annotator], vote.label, f"{self.key_start}-{vote.key}" if vote.key else "")
-
-    def _keep_members(self, columns: list[str], rows: list[list[Any]]) -> None:
-        """Keep the memberships of matched accounts for the end. Nobody else becomes a member."""
-        for row in rows:
-            member = dict(zip(columns, row, strict=True))
-            if member["user"] in self.accounts.values():
-                self.members.append([member[name] for name in _MEMBER])
-
-    def _open(self, by: User | None, counts: dict[str, int], digest: str) -> None:
-        """Give the project its name and its members."""
-        if Project.objects.filter(slug=self.slug).exists():  # created since the first check
-            raise _taken(self.slug)
-        take_schema(by=by, schema=self.schema, file=_SCHEMA)
-        named = {"schema_name": self.schema.name, "schema_version": self.schema.version}
-        Project.objects.filter(pk=self.project.pk).update(slug=self.slug, **named)
-        insert_rows(Membership, ("project", *_MEMBER), ([self.project.pk, *member] for member in self.members))
-        if by is not None:
-            Membership.objects.update_or_create(project=self.project, user=by, defaults={"role": Role.ADMIN})
-        details = {"rows": counts, "sha256": digest, "accounts": sorted(self.accounts)}
-        audit.record(by=by, project=self.project, action="archive.imported", target=self.slug, **details)
 
 
 def discard_project(project: Project) -> None:

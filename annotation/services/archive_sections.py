@@ -4,7 +4,7 @@ Their columns are those of the models, so that a new column is archived without 
 of votes are written in the archive's own terms. The project's label schema is written whole, under `schema`. The ledger
 is left out: a suggestion is archived without its call.
 
-Apps above add sections of their own by `register` when they are ready.
+Apps above append sections of their own to `further` when they are ready.
 """
 
 from __future__ import annotations
@@ -104,26 +104,14 @@ _OWN = (
 NAMED = (Category, Split)
 
 
-@dataclass(frozen=True, slots=True)
-class Further:
-    """Sections of an app above. `check` raises BadArchive if the imported rows of a project contradict themselves.
-    `left_out` is one sentence about what an archive does not bring along with such rows."""
-
-    sections: Sequence[Section]
-    check: Callable[[Project], None]
-    left_out: str
-
-
-_further: list[Further] = []
-
-
-def register(further: Further) -> None:
-    _further.append(further)
+further: list[tuple[Sequence[Section], Callable[[Project], None], str]] = []
+"""Sections of each app above, with a check that raises BadArchive if the imported rows of a project contradict
+themselves, and one sentence about what an archive does not bring along with such rows."""
 
 
 def tables() -> tuple[Section, ...]:
     """Return every section except `people`, in the order in which they are read."""
-    return (*_OWN, *(section for further in _further for section in further.sections))
+    return (*_OWN, *(section for sections, _, _ in further for section in sections))
 
 
 def section_names() -> list[str]:
@@ -134,15 +122,9 @@ def files() -> list[str]:
     return list(map(file_of, section_names()))
 
 
-def check_further(project: Project) -> None:
-    """Have each app above check its imported sections. Raises BadArchive."""
-    for further in _further:
-        further.check(project)
-
-
 def left_out(rows: Mapping[str, int]) -> list[str]:
     """Return a sentence for each app above about what an archive with these numbers of rows does not bring along."""
-    return [further.left_out for further in _further if any(rows.get(section.name) for section in further.sections)]
+    return [text for sections, _, text in further if any(rows.get(section.name) for section in sections)]
 
 
 def kind_of(field: models.Field[Any, Any]) -> str:
@@ -189,24 +171,22 @@ _PLAIN: Sequence[tuple[type[models.Field[Any, Any]], Any]] = (
 _TERMS = {"user": str, "name": str, "row": int, "key": Key, "votes": Annotated[list[_Vote], Counted(0, 100)]}
 
 
-def _type_of(field: models.Field[Any, Any]) -> Any:
-    """Return the type of a column as pydantic has it. SQLite would store any text in any column."""
-    kind: Any = _TERMS.get(kind_of(field)) or next((kind for plain, kind in _PLAIN if isinstance(field, plain)), None)
-    if kind is None and isinstance(field, models.IntegerField):
-        low, high = connection.ops.integer_field_range(field.get_internal_type())
-        kind = Annotated[int, Within(0 if field.get_internal_type().startswith("Positive") else low, high)]
-    elif kind is None and field.flatchoices:
-        values = [value for value, _ in field.flatchoices]
-        kind = Annotated[str, Among(["", *values] if field.blank and "" not in values else values)]
-    elif kind is None:
-        kind = Annotated[str, Field(max_length=field.max_length if isinstance(field, models.CharField) else None)]
-    return kind | None if field.null else kind
-
-
 @cache
 def shape_of(section: Section) -> type[Shape]:
-    """Return the shape of a section's rows."""
-    fields = {field.name: _type_of(field) for field in section.fields}
-    fields |= {"ref": int} if section.numbered else {}
-    declared: dict[str, Any] = {name: (kind, ...) for name, kind in fields.items()}
+    """Return the shape of a section's rows: SQLite would store any text in any column."""
+    declared: dict[str, Any] = {}
+    for field in section.fields:
+        kind: Any = _TERMS.get(kind_of(field))
+        kind = kind or next((kind for plain, kind in _PLAIN if isinstance(field, plain)), None)
+        if kind is None and isinstance(field, models.IntegerField):
+            low, high = connection.ops.integer_field_range(field.get_internal_type())
+            kind = Annotated[int, Within(0 if field.get_internal_type().startswith("Positive") else low, high)]
+        elif kind is None and field.flatchoices:
+            values = [value for value, _ in field.flatchoices]
+            kind = Annotated[str, Among(["", *values] if field.blank and "" not in values else values)]
+        elif kind is None:
+            kind = Annotated[str, Field(max_length=field.max_length if isinstance(field, models.CharField) else None)]
+        declared[field.name] = (kind | None if field.null else kind, ...)
+    if section.numbered:
+        declared["ref"] = (int, ...)
     return create_model(section.name, __base__=Shape, **declared)

@@ -1,12 +1,15 @@
 """The suggestions that an annotator sees, and when. Decided by the server alone, from what was drawn for the
 assignment."""
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from annotation.domain.arms import Arm, DrawUnit, draw_arm
-from annotation.models import Assignment, Project, Suggestion
+from django.db.models import Exists, OuterRef
+
+from annotation.domain.arms import Arm, DrawUnit, draw_arm, untouched
+from annotation.models import Assignment, Project, Proposition, Story, Suggestion, Vote, VoteEvent
 
 Cell = tuple[int, str]
 
@@ -77,3 +80,54 @@ def shown_to(*, assignment: Assignment, ids: Mapping[str, int], voted: Iterable[
         for cell, suggestion in suggestions_on(assignment=assignment, ids=ids).items()
         if suggestion.arm is Arm.SHOWN or (suggestion.arm is Arm.REVEAL and cell in cast)
     }
+
+
+ByPerson = dict[int, dict[str, dict[str, str]]]
+"""Labels by proposition id, user name and dimension."""
+Provenance = tuple[dict[int, dict[str, str]], ByPerson, ByPerson]
+_IMPORTED = VoteEvent.objects.filter(
+    annotator=OuterRef("annotator"), idempotency_key=OuterRef("idempotency_key"), origin="import"
+)
+"""The change that a vote stands by, where it was imported."""
+
+
+def provenance_of(stories: Sequence[Story]) -> Provenance:
+    """Return how the votes that stand on the gold tables of these stories came about: (labels that a model suggested
+    for cells on which somebody voted in an arm, by proposition id and dimension; votes that no suggestion can have
+    touched; imported votes, of which nobody here knows what their annotators saw).
+
+    A vote is blind where its arm was, where it was the first one of a reveal, or where there was no suggestion to see.
+    One that was imported, and that nobody has changed since, is not known to be blind.
+    """
+    shown: dict[int, dict[str, str]] = defaultdict(dict)
+    untouched_votes: ByPerson = defaultdict(lambda: defaultdict(dict))
+    unknown: ByPerson = defaultdict(lambda: defaultdict(dict))
+    live = Proposition.objects.live_gold().filter(table__story__in=stories)
+    # The last label that each annotator gave a cell before its suggestion was revealed.
+    events = VoteEvent.objects.filter(proposition__in=live, arm=Arm.REVEAL, suggested="", applied=True)
+    before = events.exclude(label="").order_by("changed_at")
+    first = {
+        (pk, key, name): label
+        for pk, key, name, label in before.values_list("proposition_id", "dimension", "annotator__username", "label")
+    }
+    columns = ("proposition_id", "dimension", "annotator__username", "label", "arm", "suggested", "imported")
+    armed = set()
+    cast = Vote.objects.cast().filter(proposition__in=live).annotate(imported=Exists(_IMPORTED))
+    for pk, key, name, label, arm, suggested, imported in cast.values_list(*columns):
+        if imported:
+            unknown[pk][name][key] = label
+            continue
+        if arm == Arm.NONE:
+            blind = "" if suggested else label
+        else:
+            armed.add((pk, key))
+            blind = untouched(arm, label, first=first.get((pk, key, name), ""), nothing="")
+        if blind:
+            untouched_votes[pk][name][key] = blind
+    if armed:
+        for pk, key, label in Suggestion.objects.filter(proposition__in=live).values_list(
+            "proposition_id", "dimension", "label"
+        ):
+            if (pk, key) in armed:
+                shown[pk][key] = label
+    return shown, untouched_votes, unknown

@@ -30,7 +30,7 @@ from annotation.models import (
 from annotation.services import audit
 from annotation.services.drafts import Refused, take_slot
 from annotation.services.gold import resolve_cells
-from annotation.services.splits import NO_SEED, SEEDS
+from annotation.services.stories import NO_SEED, SEEDS
 from core.plain import Json
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext, pgettext_lazy
 
-from annotation.models import AuditEvent, Project, Role, User
+from annotation.models import AuditEvent, Project, Role, Story, User
 from core.joints import clauses, labelled, listed, noted
 
 
@@ -21,6 +21,11 @@ def record(*, by: User | None, project: Project | None, action: str, target: str
     `action` is `noun.verb` (membership.changed); `details` must be JSON-serialisable and hold no secret.
     """
     return AuditEvent.objects.create(project=project, actor=by, action=action, target=target[:200], details=details)
+
+
+def record_on(story: Story, action: str, *, by: User | None, **details: Any) -> None:
+    """Write the row of a change to one story."""
+    record(by=by, project=story.project, action=action, target=f"story {story.number}", **details)
 
 
 MOST = 100
@@ -151,20 +156,16 @@ _FIRST = {"before": 0, "after": 1}
 """PostgreSQL does not keep the order in which details were written."""
 
 
-def details_text(event: AuditEvent) -> str:
-    """Return the details of an event as one sentence, in the language of the reader; without those that say nothing."""
-    return _named(event.details)
-
-
-def _named(values: Mapping[str, Any]) -> str:
-    """Return names with their values: `rows: 3; story: 7`."""
-    in_order = sorted(values.items(), key=lambda item: _FIRST.get(item[0], len(_FIRST)))
-    details = ((name, value) for name, value in in_order if value not in (None, "", [], {}))
-    return clauses(*(_with_value(str(_DETAILS[name]) if name in _DETAILS else name, value) for name, value in details))
-
-
-def _with_value(name: str, value: Any) -> str:
-    return noted(name, _named(value)) if isinstance(value, dict) else labelled(name, _value(value))
+def details_text(details: Mapping[str, Any]) -> str:
+    """Return the details of an event with their values, `rows: 3; story: 7`, in the language of the reader; without
+    those that say nothing."""
+    texts = []
+    for name, value in sorted(details.items(), key=lambda item: _FIRST.get(item[0], len(_FIRST))):
+        if value not in (None, "", [], {}):
+            shown = str(_DETAILS.get(name, name))
+            is_group = isinstance(value, dict)
+            texts.append(noted(shown, details_text(value)) if is_group else labelled(shown, _value(value)))
+    return clauses(*texts)
 
 
 def _value(value: Any) -> str:
@@ -174,5 +175,5 @@ def _value(value: Any) -> str:
         more = [] if len(value) <= MOST else ["…"]
         return listed([*map(_value, value[:MOST]), *more])
     if isinstance(value, dict):
-        return _named(value)
+        return details_text(value)
     return str(Role(value).label).lower() if value in Role.values else str(value)

@@ -48,10 +48,6 @@ class GoldRow(NamedTuple):
     remark_text: str = ""
 
 
-def _record(by: User | None, story: Story, action: str, **details: Any) -> None:
-    audit.record(by=by, project=story.project, action=action, target=f"story {story.number}", **details)
-
-
 def _locked_gold(story: Story) -> BeliefTable:
     return BeliefTable.objects.select_for_update().get_or_create(story=story, kind=TableKind.GOLD)[0]
 
@@ -85,7 +81,7 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime)
     added = (GoldRow(*row, Remark.ADDED) for row in rows)
     propositions = _insert(table, enumerate(added, _last_position(table) + 1), now)
     recount([story.pk])
-    _record(by, story, "table.rows_added", rows=len(propositions))
+    audit.record_on(story, "table.rows_added", by=by, rows=len(propositions))
     return propositions
 
 
@@ -150,7 +146,7 @@ def _take(by: User | None, story: Story, rows: Sequence[TableRow], now: datetime
     Proposition.objects.bulk_update(reused, ["position", "order_text"], batch_size=200)
     _insert(table, new, now)
     recount([story.pk])
-    _record(by, story, "table.written", **counts)
+    audit.record_on(story, "table.written", by=by, **counts)
     return Taken(CHANGED if live else CREATED, **counts, reopened=reopened)
 
 
@@ -233,7 +229,7 @@ def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: 
         reworded.actor, reworded.belief, reworded.remark = actor, belief, Remark.REVISED
         reworded.save(update_fields=["actor", "belief", "remark"])
     recount([story.pk])
-    _record(by, story, "proposition.reworded", before=before, after=after)
+    audit.record_on(story, "proposition.reworded", by=by, before=before, after=after)
     return reworded
 
 
@@ -243,7 +239,7 @@ def remove(*, by: User, proposition: Proposition, now: datetime) -> None:
     if Proposition.objects.filter(pk=proposition.pk, removed_at__isnull=True).update(removed_at=now):
         story = proposition.table.story
         recount([story.pk])
-        _record(by, story, "proposition.removed", actor=proposition.actor, belief=proposition.belief)
+        audit.record_on(story, "proposition.removed", by=by, actor=proposition.actor, belief=proposition.belief)
 
 
 @transaction.atomic
@@ -261,5 +257,5 @@ def move(*, by: User, proposition: Proposition, up: bool) -> bool:
     for pk, position in (*steps, (proposition.pk, other.position)):
         table.propositions.filter(pk=pk).update(position=position)
     recount([table.story_id])
-    _record(by, proposition.table.story, "proposition.moved", belief=proposition.belief[:200], up=up)
+    audit.record_on(proposition.table.story, "proposition.moved", by=by, belief=proposition.belief[:200], up=up)
     return True

@@ -18,9 +18,8 @@ from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, schema_details
 from annotation.domain.stories import StoryRow
 from annotation.models import BeliefTable, Membership, Project, Proposition, Role, Story, User
 from annotation.services import audit
-from annotation.services.import_results import ImportResult
+from annotation.services.import_results import ImportResult, Source
 from annotation.services.new_stories import MARK, Ambiguous, attach, candidates_for, insert_stories, story_for
-from annotation.services.recognition import Source
 from annotation.services.short_writes import ShortWrites, with_last
 from core.digests import text_digest
 from core.messages import Sentence, gettext_noop
@@ -236,18 +235,23 @@ class _Import:
         stored = self._stored(rows, source)
         candidates = candidates_for(self.project, rows) if self.project is not None else {}
         for row in rows:
-            identity = _identity(row, source)
+            identity = (row.number,) if row.number is not None else (source, row.digest)
             if row.propositions and identity not in self.met:
-                try:
-                    if self._is_attached(row, candidates.pop(row.digest, []), attaching):
-                        self._meet(identity, row)
-                        continue
-                except Ambiguous as error:
-                    self.result.problems.add(Problem(row.file, row.line, str(error)))
+                candidates_here = candidates.pop(row.digest, [])
+                if self._is_table_of_one(identity, row, candidates_here, attaching):
                     continue
             known = self.met.get(identity, stored.get(identity))
             if known is not None and not known.is_as_in(row):
-                self.result.problems.add(Problem(row.file, row.line, self._other_content(known, identity)))
+                if identity in self.lines:
+                    file, line = self.lines[identity]
+                    text = gettext(
+                        "The story has other content in line {line} of {file}, which counts; this one was not taken."
+                    ).format(line=line, file=Path(file).name)
+                else:
+                    text = gettext(
+                        "Story {number} is in the project already with other content; nothing was changed."
+                    ).format(number=known.number)
+                self.result.problems.add(Problem(row.file, row.line, text))
             elif identity not in self.met:
                 self._meet(identity, row, known)
                 if known is not None:
@@ -264,23 +268,24 @@ class _Import:
         self.result.propositions += len(row.propositions or ())
         self.result.by_category[row.category] += 1
 
-    def _is_attached(self, row: StoryRow, candidates: list[Any], attaching: list[tuple[Story, StoryRow]]) -> bool:
-        """Return whether the row is the table of a story of the project. Raises Ambiguous."""
-        if (story := story_for(row, candidates)) is not None:
+    def _is_table_of_one(
+        self, identity: Identity, row: StoryRow, candidates: list[Any], attaching: list[tuple[Story, StoryRow]]
+    ) -> bool:
+        """Return whether the row is the table of a story of the project. One that fits several is a problem."""
+        try:
+            story = story_for(row, candidates)
+        except Ambiguous as error:
+            self.result.problems.add(Problem(row.file, row.line, str(error)))
+            return True
+        if story is not None:
             self.result.attached += 1
             attaching.append((story, row))
-            return True
-        is_known = any(row.fingerprint == story.extra.get(MARK, "") for story in candidates)
-        self.result.unchanged += is_known
-        return is_known
-
-    def _other_content(self, known: _Known, identity: Identity) -> str:
-        if identity not in self.lines:
-            text = gettext("Story {number} is in the project already with other content; nothing was changed.")
-            return text.format(number=known.number)
-        file, line = self.lines[identity]
-        text = gettext("The story has other content in line {line} of {file}, which counts; this one was not taken.")
-        return text.format(line=line, file=Path(file).name)
+        elif any(row.fingerprint == story.extra.get(MARK, "") for story in candidates):
+            self.result.unchanged += 1
+        else:
+            return False
+        self._meet(identity, row)
+        return True
 
     def _lock_project(self) -> Project:
         """Create the project if there is none. Two imports into it write one after the other."""
@@ -289,24 +294,17 @@ class _Import:
             defaults |= {"schema_name": self.schema.name, "schema_version": self.schema.version}
             self.project, is_new = Project.objects.get_or_create(slug=self.slug, defaults=defaults)
             if is_new:
-                self._record_project(self.project)
+                admin = self.admin
+                if admin is not None:
+                    Membership.objects.create(project=self.project, user=admin, role=Role.ADMIN)
+                details = {"admin": admin.username} if admin is not None and admin != self.by else {}
+                details |= schema_details(self.schema)
+                audit.record(by=self.by, project=self.project, action="project.created", target=self.slug, **details)
         return Project.objects.select_for_update().get(pk=self.project.pk)
-
-    def _record_project(self, project: Project) -> None:
-        admin = self.admin
-        if admin is not None:
-            Membership.objects.create(project=project, user=admin, role=Role.ADMIN)
-        details = {"admin": admin.username} if admin is not None and admin != self.by else {}
-        details |= schema_details(self.schema)
-        audit.record(by=self.by, project=project, action="project.created", target=self.slug, **details)
 
     def _record(self, action: str, name: str, **counts: int) -> None:
         key = self.reading["format"].key
         audit.record(by=self.by, project=self.project, action=action, target=name[-200:], format=key, **counts)
-
-
-def _identity(row: StoryRow, source: str) -> Identity:
-    return (row.number,) if row.number is not None else (source, row.digest)
 
 
 def _weight(row: StoryRow) -> int:

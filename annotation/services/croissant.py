@@ -76,7 +76,8 @@ def write_croissant(project: Project, folder: Path, *, site_url: str, now: datet
     types = _TYPES | dict.fromkeys(counting, mlc.DataType.INTEGER)
     document = _metadata(project, facts, tables, types, site_url=site_url, now=now).to_json()
     description.write_text(json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
-    _validate(description)
+    logging.getLogger("absl").setLevel(logging.ERROR)
+    mlc.Dataset(str(description))
     readme.write_text(_card(project, facts), encoding="utf-8")
     return counts
 
@@ -88,12 +89,6 @@ def _proposition_rows(record: Record, keys: Sequence[str], counting: Sequence[st
         # Readers of JSON lines guess types: a number that is sometimes missing must not come out as the text "0.0".
         numbers = {key: int(label) if (label := labels[key] or "").isdecimal() else None for key in counting}
         yield {**row, **labels, **numbers}
-
-
-def _validate(description: Path) -> None:
-    """Raise ValueError for an invalid description; recommendations are ignored."""
-    logging.getLogger("absl").setLevel(logging.ERROR)
-    mlc.Dataset(str(description))
 
 
 def _facts(project: Project) -> Json:

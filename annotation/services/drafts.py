@@ -175,8 +175,11 @@ def _apply(
 
     def put(uid: str, state: RowState, key: str, parent: str) -> None:
         row, before = rows.get(uid), None
-        if row is None:
-            row = rows[uid] = _new_row(table, uid, change, rows.get(parent))
+        if row is None:  # it comes from the model's row that its parent comes from
+            above = rows.get(parent)
+            names = ("origin", "source", "suggested_id") if above is not None and above.suggested_id else ()
+            lineage = {name: getattr(above, name) for name in names} or {"origin": change.origin}
+            row = rows[uid] = DraftRow(uid=uid, table=table, **lineage)
         else:
             before = plain(row.state)
         row.put(state)
@@ -252,7 +255,7 @@ def hand_in(*, by: User, story: Story, now: datetime, rows: int | None = None) -
         raise Refused(text.format(filled=filled, rows=rows))
     table.submitted_at = now
     table.save(update_fields=["submitted_at"])
-    audit.record(by=by, project=story.project, action="draft.submitted", target=f"story {story.number}", rows=filled)
+    audit.record_on(story, "draft.submitted", by=by, rows=filled)
     if experts_of(story) == 1:
         kept = [row for row in live if row.belief.strip()]
         gold = [GoldRow(row.actor.strip(), row.belief.strip(), row.order_text.strip()) for row in kept]
@@ -288,7 +291,7 @@ def take_back(*, by: User, story: Story) -> BeliefTable:
     table.save(update_fields=["submitted_at"])
     if experts_of(story) == 1:
         unmake_gold(story)
-    audit.record(by=by, project=story.project, action="draft.taken_back", target=f"story {story.number}")
+    audit.record_on(story, "draft.taken_back", by=by)
     return table
 
 
@@ -299,8 +302,7 @@ def release_slot(*, by: User | None, story: Story, expert: User) -> bool:
     _locked_draft(story, expert)
     freed = story.tables.drafts().filter(author=expert, submitted_at=None).update(slot=None, given_by=None)
     if freed:
-        target = f"story {story.number}"
-        audit.record(by=by, project=story.project, action="draft.released", target=target, expert=expert.username)
+        audit.record_on(story, "draft.released", by=by, expert=expert.username)
     return bool(freed)
 
 
@@ -322,23 +324,19 @@ def draw_for(*, story: Story, expert: User, now: datetime) -> None:
         draft.arm_drawn_at, draft.arm_seed, draft.blind_share = now, seed, share
         draft.is_blind = is_drawn_blind(seed=seed, blind=share, story=story.uid, expert=expert.pk)
         draft.save()
-        if not draft.is_blind:
-            _begin_with(draft, rows, now)
-
-
-def _begin_with(draft: BeliefTable, suggested: list[SuggestedRow], now: datetime) -> None:
-    about = {"action": f"model-{new_uid()}", "kind": BY_MODEL, "changed_at": now, "received_at": now, "before": None}
-    rows = []
-    for row, place in zip(suggested, places_of(None, None, len(suggested)), strict=True):
-        rows.append(DraftRow(table=draft, origin=Origin.MODEL, source=row.source, suggested=row))
-        rows[-1].put(RowState(*row.words, place=place))
-    rows = DraftRow.objects.bulk_create(rows)
-    DraftEvent.objects.bulk_create(
-        DraftEvent(
-            table=draft, row=row, idempotency_key=f"{about['action']}-{row.uid}", after=plain(row.state), **about
-        )
-        for row in rows
-    )
+        if draft.is_blind:
+            return
+        own = [DraftRow(table=draft, origin=Origin.MODEL, source=row.source, suggested=row) for row in rows]
+        for row, suggested, place in zip(own, rows, places_of(None, None, len(rows)), strict=True):
+            row.put(RowState(*suggested.words, place=place))
+        action, at = f"model-{new_uid()}", {"changed_at": now, "received_at": now, "before": None}
+        DraftEvent.objects.bulk_create(
+            DraftEvent(
+                table=draft, row=row, idempotency_key=f"{action}-{row.uid}", action=action, kind=BY_MODEL,
+                after=plain(row.state), **at,
+            )
+            for row in DraftRow.objects.bulk_create(own)
+        )  # fmt: skip
 
 
 def begun_with(draft: BeliefTable | None) -> dict[str, SuggestedRow] | None:

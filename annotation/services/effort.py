@@ -7,12 +7,13 @@ import csv
 import heapq
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Count, Subquery
+from django.db.models import Count, Model, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation.domain.columns import Echo, defused
@@ -31,11 +32,43 @@ from annotation.models import (
     VoteEvent,
 )
 from annotation.services.drafts import BY_MODEL
-from annotation.services.effort_sources import Source, further
 from annotation.services.progress import Progress
 from core.kept import SECONDS, in_time, key_of
 from core.messages import gettext_noop
 from core.plain import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The events of an activity, and the names of their columns. `story` may be null where `project` says whose they
+    are."""
+
+    model: type[Model]
+    person: str
+    story: str
+    at: str
+    arrived: str
+    chosen: dict[str, str] = field(default_factory=dict)
+    measured: tuple[str, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
+    project: str = ""
+
+
+SOURCES = {
+    Activity.TABLES: Source(
+        DraftEvent, "table__author", "table__story", "changed_at", "received_at", {}, left_out={"kind": BY_MODEL}
+    ),
+    Activity.RECONCILIATION: Source(PairEvent, "by", "row__story", "changed_at", "received_at", {}),
+    Activity.LABELLING: Source(
+        VoteEvent, "annotator", "proposition__table__story", "changed_at", "received_at", {"origin": "grid"},
+        ("duration_ms",),
+    ),
+    Activity.ADJUDICATION: Source(
+        GoldEvent, "by", "proposition__table__story", "at", "at", {"after_method": Method.ADJUDICATED}
+    ),
+}  # fmt: skip
+"""By activity, in the order of the work. An app above adds those of its own work when it is ready."""
+
 
 _FEW = 500
 NO_STORY = 0
@@ -53,8 +86,14 @@ def count_effort(project: Project, *, now: datetime) -> TimeSheet:
     def count() -> TimeSheet:
         counted: tuple[TimeSheet, dict[str, int]] = cache.get(key) or (TimeSheet(), {})
         sheet, upto = counted
-        newest = _newest(project, now)
-        acts = [_acts(project, activity, upto.get(activity, 0), newest[activity]) for activity in _sources()]
+        # The id up to which all events of an activity have arrived, those without time among them.
+        bounds = {}
+        for activity, source in SOURCES.items():
+            arrived = source.model._default_manager.filter(**{f"{source.arrived}__lte": now - _SETTLED})
+            bounds[activity.value] = Coalesce(Subquery(arrived.order_by("-pk").values("pk")[:1]), 0)
+        rows: Any = Project.objects.filter(pk=project.pk)
+        newest: dict[str, int] = rows.values(**bounds).get()
+        acts = [_acts(project, activity, upto.get(activity, 0), newest[activity]) for activity in SOURCES]
         for _, act in heapq.merge(*acts, key=itemgetter(0)):
             sheet.add(act)
         if upto != newest:
@@ -64,50 +103,23 @@ def count_effort(project: Project, *, now: datetime) -> TimeSheet:
     return in_time(key, count)
 
 
-def _newest(project: Project, now: datetime) -> dict[str, int]:
-    """Return by activity the id up to which all events have arrived, those without time among them."""
-    newest = {}
-    for activity, source in _sources().items():
-        arrived = source.model._default_manager.filter(**{f"{source.arrived}__lte": now - _SETTLED})
-        newest[activity.value] = Coalesce(Subquery(arrived.order_by("-pk").values("pk")[:1]), 0)
-    rows: Any = Project.objects.filter(pk=project.pk)
-    return rows.values(**newest).get()
-
-
 def _acts(project: Project, activity: Activity, after: int, upto: int) -> Iterator[tuple[datetime, Act]]:
     """Yield (when it arrived, act) of the events with an id above `after`, in the order of their ids."""
     if after >= upto:
         return
-    source = _sources()[activity]
+    source = SOURCES[activity]
+    events: Any = source.model._default_manager.filter(**source.chosen)
+    if source.left_out:
+        events = events.exclude(**source.left_out)
+    project_of = source.project or f"{source.story}__project"
     # Few are named one by one: with a range SQLite reads the events of the whole project.
     ids = {"pk__in": range(after + 1, upto + 1)} if upto - after <= _FEW else {"pk__gt": after, "pk__lte": upto}
-    rows = source.events.filter(**{source.of_project: project}, **ids).order_by("pk")
+    rows = events.filter(**{project_of: project}, **ids).order_by("pk")
     names = (source.person, f"{source.story}_id", source.at, source.arrived)
     for person, story, at, arrived, *measured in rows.values_list(*names, *source.measured).iterator():
         if person is not None:
             took = measured[0] / 1000 if measured and measured[0] else None
             yield arrived, Act(person, activity, story or NO_STORY, at.timestamp(), took)
-
-
-_SOURCES = {
-    Activity.TABLES: Source(
-        DraftEvent, "table__author", "table__story", "changed_at", "received_at", {}, left_out={"kind": BY_MODEL}
-    ),
-    Activity.RECONCILIATION: Source(PairEvent, "by", "row__story", "changed_at", "received_at", {}),
-    Activity.LABELLING: Source(
-        VoteEvent, "annotator", "proposition__table__story", "changed_at", "received_at", {"origin": "grid"},
-        ("duration_ms",),
-    ),
-    Activity.ADJUDICATION: Source(
-        GoldEvent, "by", "proposition__table__story", "at", "at", {"after_method": Method.ADJUDICATED}
-    ),
-}  # fmt: skip
-
-
-def _sources() -> dict[Activity, Source]:
-    """Return the sources of this app and those above, in the order of the work."""
-    sources = _SOURCES | {Activity(name): source for name, source in further.items()}
-    return {activity: sources[activity] for activity in Activity if activity in sources}
 
 
 def effort_of(project: Project, *, now: datetime) -> Json:

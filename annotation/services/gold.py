@@ -28,6 +28,9 @@ _EVENT = (
 )  # fmt: skip
 
 
+_RESULT = ("label", "method", "agreement", "votes")
+
+
 class ChangedMeanwhile(Exception):
     """A label was no longer at the revision that was read. The transaction must be rolled back."""
 
@@ -80,7 +83,10 @@ def settled(
     cell: Cell, *, votes: list[GoldVote], project: Project, before: GoldLabel | None, now: datetime
 ) -> GoldLabel | None:
     """Return the label that the project's rule gives a cell with these votes. Returns None if votes are missing."""
-    resolution = _resolution(project, cell[1], votes)
+    resolution = resolve(
+        [vote.label for vote in votes], rule=project.rule_version, overlap=project.overlap,
+        demand_unanimity=cell[1] in project.unanimity_dimensions,
+    )  # fmt: skip
     if resolution.outcome is Outcome.PENDING:
         return None
     gold = _label(cell, project, resolution, votes)
@@ -93,13 +99,6 @@ def _label(cell: Cell, project: Project, resolution: Resolution, votes: list[Gol
         proposition_id=cell[0], dimension=cell[1], label=resolution.label, method=resolution.outcome.value,
         agreement=resolution.agreement, votes=as_json(votes), rule_version=project.rule_version,
         schema_version=project.schema_version,
-    )  # fmt: skip
-
-
-def _resolution(project: Project, dimension: str, votes: list[GoldVote]) -> Resolution:
-    return resolve(
-        [vote.label for vote in votes], rule=project.rule_version, overlap=project.overlap,
-        demand_unanimity=dimension in project.unanimity_dimensions,
     )  # fmt: skip
 
 
@@ -135,6 +134,13 @@ def _write(changes: Sequence[tuple[Change, Project, User | None, datetime]]) -> 
     write_few(GoldEvent, _EVENT, events)
 
 
+_GOLD_OF = Read[GoldLabel](
+    lambda given: GoldLabel.objects.filter(
+        proposition_id__in=given.propositions, dimension__in=given.dimensions
+    ).select_for_update()
+)
+
+
 def resolve_cells(*, project: Project, cells: Iterable[Cell], now: datetime, by: User | None = None) -> None:
     """Apply the project's rule to `cells`, whose votes changed, and to no others, and count their stories."""
     touched = set(cells)
@@ -151,7 +157,10 @@ def resolve_touched(touched: Sequence[Touched]) -> None:
     An adjudicated label stands: it is marked `disturbed` if the votes under it changed. The number of statements does
     not depend on whether the votes agree, so that the time of a save tells an annotator nothing about the others.
     """
-    labels = _gold_of({cell for batch in touched for cell in batch.votes})
+    cells = {cell for batch in touched for cell in batch.votes}
+    propositions, dimensions = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
+    rows = _GOLD_OF(propositions=propositions, dimensions=dimensions) if cells else []
+    labels = {(gold.proposition_id, gold.dimension): gold for gold in rows}
     changes: list[tuple[Change, Project, User | None, datetime]] = []
     disturbed: dict[bool, list[GoldLabel]] = {True: [], False: []}
     for project, by, now, votes in touched:
@@ -162,18 +171,16 @@ def resolve_touched(touched: Sequence[Touched]) -> None:
                     disturbed[not gold.disturbed].append(gold)
                 continue
             after = settled(cell, votes=standing, project=project, before=gold, now=now)
-            if _differs(gold, after):
+            # An equal label keeps the version that it was made under.
+            if gold is None or after is None:
+                is_new = gold is not after
+            else:
+                is_new = any(getattr(gold, name) != getattr(after, name) for name in _RESULT)
+            if is_new:
                 changes.append((Change(cell, gold, after, standing), project, by, now))
     for value, decisions in disturbed.items():
         GoldLabel.objects.disturb(decisions, value)
     _write(changes)
-
-
-def _differs(gold: GoldLabel | None, after: GoldLabel | None) -> bool:
-    """Return whether the rule gives another result now. An equal label keeps the version that it was made under."""
-    if gold is None or after is None:
-        return gold is not after
-    return any(getattr(gold, name) != getattr(after, name) for name in ("label", "method", "agreement", "votes"))
 
 
 def differ(votes: list[GoldVote], others: list[GoldVote]) -> bool:
@@ -194,19 +201,6 @@ def votes_of(cells: set[Cell]) -> dict[Cell, list[GoldVote]]:
     for proposition, dimension, *vote in rows:
         votes_by_cell[proposition, dimension].append(GoldVote._make(vote))
     return votes_by_cell
-
-
-_GOLD_OF = Read[GoldLabel](
-    lambda given: GoldLabel.objects.filter(
-        proposition_id__in=given.propositions, dimension__in=given.dimensions
-    ).select_for_update()
-)
-
-
-def _gold_of(cells: set[Cell]) -> dict[Cell, GoldLabel]:
-    propositions, dimensions = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
-    rows = _GOLD_OF(propositions=propositions, dimensions=dimensions) if cells else []
-    return {(gold.proposition_id, gold.dimension): gold for gold in rows}
 
 
 def stories_of(propositions: Collection[int]) -> set[int]:

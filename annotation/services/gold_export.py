@@ -56,7 +56,9 @@ def gold_records(project: Project, *, complete_only: bool = False) -> Iterator[R
     columns = ("id", "number", "category__name", "text", "extra")
     for batch in _batches(Story.objects.filter(project=project).in_use().order_by("id")):
         rows = _propositions(batch, "id", "actor", "belief", "imported_labels", "extra")
-        gold = _labels(batch)
+        gold: dict[int, dict[str, str]] = defaultdict(dict)
+        for pk, dimension, label in _gold(batch).values_list("proposition_id", "dimension", "label"):
+            gold[pk][dimension] = label
         stories = Story.objects.filter(pk__in=batch).order_by("id")
         for story, number, category, text, marks in stories.values_list(*columns):
             beliefs = [
@@ -90,21 +92,8 @@ def _propositions(stories: Sequence[int], *columns: str) -> dict[int, list[tuple
     return rows
 
 
-def _labels(stories: Sequence[int]) -> dict[int, dict[str, str]]:
-    """Return proposition id → dimension → gold label."""
-    gold: dict[int, dict[str, str]] = defaultdict(dict)
-    for proposition, dimension, label in _gold(stories).values_list("proposition_id", "dimension", "label"):
-        gold[proposition][dimension] = label
-    return gold
-
-
 def _gold(stories: Sequence[int]) -> GoldQuerySet:
     return GoldLabel.objects.filter(proposition__table__story__in=stories, proposition__removed_at__isnull=True)
-
-
-def gold_lines(project: Project, *, complete_only: bool = False) -> Iterator[str]:
-    """Yield the records of `gold_records` as lines of JSON."""
-    return (line_of(record.as_json()) for record in gold_records(project, complete_only=complete_only))
 
 
 def export_lines(
@@ -114,7 +103,7 @@ def export_lines(
     `pseudonyms` name people."""
     if format == VOTES:
         return vote_lines(project, pseudonyms=pseudonyms)
-    return gold_lines(project, complete_only=complete_only)
+    return (line_of(record.as_json()) for record in gold_records(project, complete_only=complete_only))
 
 
 def line_of(document: Json) -> str:
@@ -129,7 +118,12 @@ def vote_lines(project: Project, *, pseudonyms: bool = False) -> Iterator[str]:
     `created_at` is the annotator's own time of the vote. With `pseudonyms` people are named A1, A2 … by user name.
     """
     yield _cells(*VOTE_COLUMNS) + "\n"
-    names = _names(project, pseudonyms)
+    voted = AnnotatorCounts.objects.filter(story__project=project)
+    decided = GoldLabel.objects.filter(proposition__table__story__project=project, decided_by__isnull=False)
+    met = set(voted.order_by().values_list("annotator_id", flat=True).distinct())
+    met |= set(decided.order_by().values_list("decided_by_id", flat=True).distinct())
+    people = User.objects.filter(pk__in=met).order_by("username").values_list("id", "username")
+    names = {pk: f"A{at}" if pseudonyms else name for at, (pk, name) in enumerate(people, 1)}
     columns = ("id", "number", "category__name", "split__name")
     for batch in _batches(project.stories.in_use().order_by("number")):
         rows, votes, lineage = _propositions(batch, "id", "actor", "belief"), _votes(batch), _lineages(batch, names)
@@ -185,12 +179,3 @@ def _lineages(stories: Sequence[int], names: Mapping[int, str]) -> dict[tuple[in
         decided = f"{_cell(names.get(decider, ''))},{at}"
         lineages[pk, dimension] = f"{_cell(label)},{method},{share},{decided},{','.join(map(_cell, rest))}"
     return lineages
-
-
-def _names(project: Project, pseudonyms: bool) -> dict[int, str]:
-    voted = AnnotatorCounts.objects.filter(story__project=project)
-    decided = GoldLabel.objects.filter(proposition__table__story__project=project, decided_by__isnull=False)
-    met = set(voted.order_by().values_list("annotator_id", flat=True).distinct())
-    met |= set(decided.order_by().values_list("decided_by_id", flat=True).distinct())
-    people = User.objects.filter(pk__in=met).order_by("username").values_list("id", "username")
-    return {pk: f"A{at}" if pseudonyms else name for at, (pk, name) in enumerate(people, 1)}

@@ -1,8 +1,9 @@
 """The result of an import of any kind, in the same words for pages, commands and the log."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
 from django.utils.translation import gettext
 
@@ -10,6 +11,10 @@ from annotation.domain.problems import MOST_NAMES, LeftOut, Problems
 from core import joints
 from core.plain import plain
 from core.wording import counted
+
+Opener = Callable[[], AbstractContextManager[BinaryIO]]
+Source = tuple[str, Opener]
+"""The name of a file, and a function that opens it."""
 
 
 @dataclass(slots=True)

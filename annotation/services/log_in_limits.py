@@ -48,8 +48,13 @@ class Limit:
 def limits_of(request: HttpRequest, name: str) -> list[Limit]:
     """Return what an attempt to log in as `name` counts against: the name that the authentication backend looks up, not
     the typed one."""
-    most, name = settings.LOGIN_ATTEMPTS, _same(name)
-    if device := _device(request, name):
+    most, name = settings.LOGIN_ATTEMPTS, User.normalize_username(name).casefold()
+    try:
+        # the number of a browser in which this account has logged in
+        whose, device = signing.loads(request.COOKIES.get(COOKIE, ""), salt=_SALT, max_age=_COOKIE_SECONDS)
+    except (signing.BadSignature, ValueError, TypeError):
+        whose = device = ""
+    if device and whose == name:
         return [Limit(f"device:{device}", most, 900)]
     return [Limit(f"account:{name}", most, 300), Limit(f"address:{address_of(request)}", 3 * most, 900)]
 
@@ -70,7 +75,8 @@ def limits_of_reset(request: HttpRequest, email: str) -> list[Limit]:
 def wait_of(limits: Sequence[Limit]) -> int:
     """Return for how many more seconds no attempt is looked at, 0 where one is."""
     now = timezone.now()
-    return _wait(limits, _running(limits, now), now)
+    running = LogInCount.objects.of(limit.digest for limit in limits).running(now=now)
+    return _wait(limits, {row.digest: row for row in running}, now)
 
 
 def begin_attempt(limits: Sequence[Limit]) -> int:
@@ -94,7 +100,10 @@ def begin_attempt(limits: Sequence[Limit]) -> int:
             row.attempts += 1
             row.save()
     if len(running) < len(limits):
-        _clean(now)
+        with transaction.atomic():
+            over = LogInCount.objects.over(now=now).select_for_update(skip_locked=True)
+            digests = list(over.values_list("digest", flat=True)[:_CLEANED_AT_ONCE])
+            LogInCount.objects.filter(digest__in=digests).delete()
     return 0
 
 
@@ -107,7 +116,7 @@ def take_back(limits: Sequence[Limit]) -> None:
 def note_success(request: HttpRequest, response: HttpResponse, user: User) -> None:
     """Forget the account's failures, not the address's: whoever guesses at others may have an account. The browser is
     known from now on."""
-    name = _same(user.get_username())
+    name = User.normalize_username(user.get_username()).casefold()
     forgiven = [limit for limit in limits_of(request, name) if not limit.key.startswith("address:")]
     forgiven.append(Limit(f"account:{name}", 0, 0))
     LogInCount.objects.of(limit.digest for limit in forgiven).order_by().delete()
@@ -116,32 +125,6 @@ def note_success(request: HttpRequest, response: HttpResponse, user: User) -> No
     response.set_cookie(COOKIE, device, _COOKIE_SECONDS, httponly=True, secure=secure, samesite="Lax")
 
 
-def _same(name: str) -> str:
-    return User.normalize_username(name).casefold()
-
-
-def _device(request: HttpRequest, name: str) -> str:
-    """The number of a browser in which this account has logged in, empty for any other."""
-    try:
-        whose, number = signing.loads(request.COOKIES.get(COOKIE, ""), salt=_SALT, max_age=_COOKIE_SECONDS)
-    except (signing.BadSignature, ValueError, TypeError):
-        return ""
-    return number if whose == name else ""
-
-
-def _running(limits: Sequence[Limit], now: datetime) -> dict[str, LogInCount]:
-    rows = LogInCount.objects.of(limit.digest for limit in limits).running(now=now)
-    return {row.digest: row for row in rows}
-
-
 def _wait(limits: Sequence[Limit], running: Mapping[str, LogInCount], now: datetime) -> int:
     full = (row for limit in limits if (row := running.get(limit.digest)) and row.attempts >= limit.most)
     return max((math.ceil((row.until - now).total_seconds()) for row in full), default=0)
-
-
-def _clean(now: datetime) -> None:
-    """Take away counts that are over, but for those that somebody else is at."""
-    with transaction.atomic():
-        over = LogInCount.objects.over(now=now).select_for_update(skip_locked=True)
-        digests = list(over.values_list("digest", flat=True)[:_CLEANED_AT_ONCE])
-        LogInCount.objects.filter(digest__in=digests).delete()

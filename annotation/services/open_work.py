@@ -27,19 +27,13 @@ Finder = Callable[[Project, User, Role], Set[int]]
 """Returns the ids of the project's stories on which a person of that role has open work of one kind."""
 
 
-def _labels(project: Project, user: User, role: Role) -> Set[int]:
-    return workload.unlabelled(project, user)
-
-
-def _tables(project: Project, user: User, role: Role) -> Set[int]:
-    return table_queue.open_to(project, user, reconciles=role == Role.EXPERT)
-
-
-def _decisions(project: Project, user: User, role: Role) -> Set[int]:
-    return adjudication_queue.awaiting(project, user) if role == Role.EXPERT else set()
-
-
-_finders: dict[Work, Finder] = {Work.LABELS: _labels, Work.TABLE: _tables, Work.DECISIONS: _decisions}
+_finders: dict[Work, Finder] = {
+    Work.LABELS: lambda project, user, _: workload.unlabelled(project, user),
+    Work.TABLE: lambda project, user, role: table_queue.open_to(project, user, reconciles=role == Role.EXPERT),
+    Work.DECISIONS: lambda project, user, role: (
+        adjudication_queue.awaiting(project, user) if role == Role.EXPERT else set()
+    ),
+}
 
 
 def register(work: Work, finder: Finder) -> None:

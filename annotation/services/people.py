@@ -134,11 +134,6 @@ def change_account(*, by: User, display_name: str, email: str) -> list[str]:
     return changed
 
 
-def choose_language(*, by: User, language: str) -> None:
-    """Keep the language in which somebody reads the pages."""
-    User.objects.filter(pk=by.pk).update(language=language)
-
-
 @transaction.atomic
 def accept_invitation(*, by: User, token: str, now: datetime) -> Membership:
     """Make `by` a member, or raise the role of one who is. Raises PeopleError where the invitation offers no more than

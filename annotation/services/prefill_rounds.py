@@ -32,7 +32,7 @@ from core.joints import listed, noted
 from core.messages import Sentence, gettext_noop
 from workers.models import NOT_PARSED, Call, Endpoint, Item, ItemState
 from workers.providers.contract import Request
-from workers.services.handlers import JobHandler, Received, register
+from workers.services.handlers import JobHandler, Received
 
 Cell = tuple[int, str]
 EXAMPLE_ROWS = 5
@@ -222,11 +222,6 @@ class TableRound(RoundHandler):
 
 
 HANDLERS: Mapping[str, RoundHandler] = {RoundKind.LABELS: LabelRound(), RoundKind.TABLES: TableRound()}
-
-
-def register_handlers() -> None:
-    for handler in HANDLERS.values():
-        register(handler.name, handler)
 
 
 def _numbered(rows: Sequence[Proposition]) -> list[Row]:

@@ -85,7 +85,12 @@ def foresee(*, project: Project, changes: dict[str, Any]) -> dict[str, int]:
     if (overlap, set(demanding)) == (project.overlap, set(project.unanimity_dimensions)):
         return {"cells": 0, "settled": 0, "opened": 0, "waiting": 0}
     for batch in _batches(project):
-        methods, votes = _gold_and_votes(batch)
+        gold = GoldLabel.objects.filter(proposition__in=batch)
+        methods = {(pk, key): method for pk, key, method in gold.values_list("proposition_id", "dimension", "method")}
+        votes: dict[tuple[int, str], list[str]] = defaultdict(list)
+        cast = Vote.objects.cast().filter(proposition__in=batch)
+        for pk, key, label in cast.values_list("proposition_id", "dimension", "label"):
+            votes[pk, key].append(label)
         for cell, labels in votes.items():
             unanimity = cell[1] in demanding
             after = resolve(labels, rule=project.rule_version, overlap=overlap, demand_unanimity=unanimity).outcome
@@ -95,17 +100,6 @@ def foresee(*, project: Project, changes: dict[str, Any]) -> dict[str, int]:
     settled = changed[Outcome.UNANIMOUS] + changed[Outcome.MAJORITY]
     numbers = {"settled": settled, "opened": changed[Outcome.OPEN], "waiting": changed[Outcome.PENDING]}
     return {"cells": sum(numbers.values())} | numbers
-
-
-def _gold_and_votes(propositions: list[int]) -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """Return cell → method of its gold, and cell → labels of its standing votes."""
-    gold = GoldLabel.objects.filter(proposition__in=propositions)
-    methods = {(pk, key): method for pk, key, method in gold.values_list("proposition_id", "dimension", "method")}
-    votes: dict[tuple[int, str], list[str]] = defaultdict(list)
-    cast = Vote.objects.cast().filter(proposition__in=propositions)
-    for pk, key, label in cast.values_list("proposition_id", "dimension", "label"):
-        votes[pk, key].append(label)
-    return methods, votes
 
 
 @transaction.atomic

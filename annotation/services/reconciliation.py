@@ -76,10 +76,6 @@ def _writable(story: Story, by: User) -> State:
     return state
 
 
-def _record(by: User, story: Story, action: str, **details: Any) -> None:
-    audit.record(by=by, project=story.project, action=action, target=f"story {story.number}", **details)
-
-
 def _ask_again(story: Story) -> None:
     """End earlier agreement."""
     story.tables.drafts().filter(agreed_at__isnull=False).update(agreed_at=None)
@@ -103,7 +99,7 @@ def open_pairs(*, story: Story, by: User, now: datetime) -> None:
         _proposed(story, None if i is None else a[i], None if j is None else b[j], float(place))
         for place, (i, j) in enumerate(positions, 1)
     )
-    _record(by, story, "pairs.opened")
+    audit.record_on(story, "pairs.opened", by=by)
 
 
 def _proposed(story: Story, a: DraftRow | None, b: DraftRow | None, place: float, typed: Pair | None = None) -> Pair:
@@ -143,7 +139,14 @@ def decide(*, by: User, story: Story, decisions: Sequence[Change], now: datetime
 
 def _decide(by: User, story: Story, decision: Change, now: datetime) -> tuple[Pair, str]:
     if links := _links(story, by, decision.undoes):
-        _undo_link(links, decision, now)
+        # The pairs of a link are restored as they were before it, with their decisions.
+        found = [event.row for event in links]
+        if decision.row not in {pair.uid for pair in found}:
+            raise Refused(RELINKED)
+        _check_as_left(links)
+        going, coming = ([each for each in found if each.gone is gone] for gone in (False, True))
+        _exchange(by, going, coming, decision.event(now))
+        _linked(by, next(each for each in found if each.a and each.b))
         return story.pairs.get(uid=decision.row), ""
     pair, before = pairs_of(story).filter(uid=decision.row).first(), None
     if pair is None:
@@ -245,23 +248,12 @@ def _check_as_left(links: Sequence[PairEvent]) -> None:
         raise Refused(RELINKED)
 
 
-def _undo_link(links: Sequence[PairEvent], decision: Change, now: datetime) -> None:
-    """Restore the pairs of a link as they were before it, with their decisions. Raises Refused where one changed."""
-    found = [event.row for event in links]
-    if decision.row not in {pair.uid for pair in found}:
-        raise Refused(RELINKED)
-    _check_as_left(links)
-    going, coming = ([pair for pair in found if pair.gone is gone] for gone in (False, True))
-    _exchange(links[0].by, going, coming, decision.event(now))
-    _linked(links[0].by, next(pair for pair in found if pair.a and pair.b))
-
-
 def _linked(by: User, pair: Pair) -> None:
     """Note that the rows of a pair were linked or, if it is gone, separated."""
     assert pair.a and pair.b, "rows of both experts"
     _ask_again(pair.story)
     action = "pairs.separated" if pair.gone else "pairs.linked"
-    _record(by, pair.story, action, a=pair.a.belief[:200], b=pair.b.belief[:200])
+    audit.record_on(pair.story, action, by=by, a=pair.a.belief[:200], b=pair.b.belief[:200])
 
 
 @transaction.atomic
@@ -305,7 +297,7 @@ def finish(*, by: User, story: Story, now: datetime) -> int:
         pair.proposition = proposition
     Pair.objects.bulk_update(rows, ["proposition"], batch_size=200)
     counts = {remark.label.lower(): sum(row.remark == remark for row in propositions) for remark in Remark}
-    _record(by, story, "table.reconciled", **counts)
+    audit.record_on(story, "table.reconciled", by=by, **counts)
     return sum(row.removed_at is None for row in propositions)
 
 
@@ -320,4 +312,4 @@ def reopen(*, by: User, story: Story) -> None:
         raise Refused(why)
     rows = unmake_gold(story)
     _ask_again(story)
-    _record(by, story, "pairs.reopened", rows=rows)
+    audit.record_on(story, "pairs.reopened", by=by, rows=rows)

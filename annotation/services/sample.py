@@ -10,10 +10,9 @@ from itertools import pairwise
 
 from django.contrib.auth.hashers import check_password
 from django.db import transaction
-from django.db.models import QuerySet
 
 from annotation.domain.sample_corpus import SCHEMA
-from annotation.domain.scripted_readers import FURTHER_READERS, READERS, SUGGESTS, Reader
+from annotation.domain.scripted_readers import FURTHER_READERS, READERS, SUGGESTS
 from annotation.domain.tasks import LabelTask, Row
 from annotation.models import (
     Assignment,
@@ -23,7 +22,6 @@ from annotation.models import (
     Project,
     Proposition,
     Role,
-    Story,
     Suggestion,
     User,
 )
@@ -34,7 +32,7 @@ from annotation.services.arms import draw_for
 from annotation.services.assignments import assign
 from annotation.services.projects import create_project
 from annotation.services.sample_tables import add_stories, rows_of, write_tables
-from annotation.services.splits import make_split
+from annotation.services.stories import make_split
 from annotation.services.vote_import import import_votes
 from annotation.services.votes import MAX_CHANGES, Change, save_votes
 from core.plain import Json
@@ -49,17 +47,27 @@ MOST_SECONDS = 60
 VoteRow = Mapping[str, str]
 
 
-def add_votes(*, by: User, project: Project, reader: Reader) -> None:
-    """Have the invented annotators vote; `reader` is the model that suggests. Call it in a transaction."""
+def add_votes(*, by: User, project: Project) -> None:
+    """Have the invented annotators vote. Call it in a transaction."""
     rows = list(rows_of(FILE))
     for number in PREFILLED:
-        _suggest(project, number, reader)
+        _suggest(project, number)
     cast = defaultdict(list)
     for row in rows:
         if int(row["story_id"]) in PREFILLED:
             cast[int(row["story_id"]), row["annotator"]].append(row)
     for (number, name), votes in cast.items():
-        _cast(project, number, name, votes)
+        assignment = Assignment.objects.select_related("story__project", "annotator").get(
+            story__project=project, story__number=number, annotator__username=name
+        )
+        draw_for(assignment=assignment, now=datetime.fromisoformat(votes[0]["created_at"]))
+        uids = {
+            (proposition.actor, proposition.belief): proposition.uid for proposition in _propositions(project, number)
+        }
+        changes = list(_changes(votes, uids))
+        for first in range(0, len(changes), MAX_CHANGES):
+            some = changes[first : first + MAX_CHANGES]
+            save_votes(by=assignment.annotator, assignment=assignment, changes=some, now=some[-1].changed_at)
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -68,15 +76,15 @@ def add_votes(*, by: User, project: Project, reader: Reader) -> None:
     import_votes(by=by, project=project, handle=sheet, file=FILE, now=datetime(2026, 10, 20, tzinfo=UTC))
 
 
-def _suggest(project: Project, number: int, reader: Reader) -> None:
+def _suggest(project: Project, number: int) -> None:
     """Keep what the model says of every proposition of a story."""
     propositions = list(_propositions(project, number))
     rows = [Row(at, proposition.actor, proposition.belief) for at, proposition in enumerate(propositions)]
     task = LabelTask(rows=rows, dimensions=project.schema.labels)
-    labels_by_row = json.loads(reader.answer({"task": task.as_task()}))["rows"]
+    labels_by_row = json.loads(SUGGESTS.answer({"task": task.as_task()}))["rows"]
     moment = datetime(2026, 10, 2, 9, 0, tzinfo=UTC)
     Suggestion.objects.bulk_create([
-        Suggestion(proposition=proposition, dimension=key, label=label, source=reader.name, created_at=moment)
+        Suggestion(proposition=proposition, dimension=key, label=label, source=SUGGESTS.name, created_at=moment)
         for at, proposition in enumerate(propositions)
         for key, label in labels_by_row[str(at)].items()
     ])  # fmt: skip
@@ -85,19 +93,6 @@ def _suggest(project: Project, number: int, reader: Reader) -> None:
 def _propositions(project: Project, number: int) -> PropositionQuerySet:
     live = Proposition.objects.live_gold().filter(table__story__project=project, table__story__number=number)
     return live.order_by("position")
-
-
-def _cast(project: Project, number: int, name: str, votes: Sequence[VoteRow]) -> None:
-    """Save one annotator's votes on a story as the grid does, with the arms that are drawn when it is opened."""
-    assignment = Assignment.objects.select_related("story__project", "annotator").get(
-        story__project=project, story__number=number, annotator__username=name
-    )
-    draw_for(assignment=assignment, now=datetime.fromisoformat(votes[0]["created_at"]))
-    uids = {(proposition.actor, proposition.belief): proposition.uid for proposition in _propositions(project, number)}
-    changes = list(_changes(votes, uids))
-    for first in range(0, len(changes), MAX_CHANGES):
-        some = changes[first : first + MAX_CHANGES]
-        save_votes(by=assignment.annotator, assignment=assignment, changes=some, now=some[-1].changed_at)
 
 
 def _changes(votes: Sequence[VoteRow], uids: Mapping[tuple[str, str], str]) -> Iterator[Change]:
@@ -157,9 +152,11 @@ def load_sample() -> Project:
     experts = {name: people[name] for name in ("esi", "dalia")}
     write_tables(project=project, experts=experts, now=datetime(2026, 9, 28, 9, 0, tzinfo=UTC))
     make_split(by=admin, project=project, name="calibration", rest="main", per_category=1, seed=1)
-    assignments = [(story, people[name].pk) for story in _with_table(project) for name in ("ada", "bruno", "chidi")]
+    settled = Proposition.objects.live_gold().filter(table__story__project=project).values("table__story")
+    stories = project.stories.filter(pk__in=settled).order_by("number").values_list("pk", flat=True)
+    assignments = [(story, people[name].pk) for story in stories for name in ("ada", "bruno", "chidi")]
     assign(by=admin, project=project, assignments=assignments)
-    add_votes(by=admin, project=project, reader=SUGGESTS)
+    add_votes(by=admin, project=project)
     _decide(project, people["esi"])
     audit.record(by=None, project=project, action=LOADED, target=SLUG)
     return project
@@ -204,11 +201,6 @@ def _add_models() -> None:
             options = {"function": reader.name}
             values = {"name": reader.name, "provider": "scripted", "model": reader.name, "options": options}
             save_endpoint(by="", values={**values, "family": reader.family, "max_concurrency": 64, "repeat_unknown": 1})
-
-
-def _with_table(project: Project) -> QuerySet[Story, int]:
-    settled = Proposition.objects.live_gold().filter(table__story__project=project)
-    return project.stories.filter(pk__in=settled.values("table__story")).order_by("number").values_list("pk", flat=True)
 
 
 def _decide(project: Project, expert: User) -> None:

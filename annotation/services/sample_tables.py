@@ -59,7 +59,15 @@ def write_tables(*, project: Project, experts: Mapping[str, User], now: datetime
         settled = [RowState(row.actor, row.belief, row.labels["order"]) for row in record.beliefs]
         for name, expert in experts.items():
             _write(stories[number], expert, _draft(settled, notes[number], name), now)
-        _reconcile(stories[number], next(iter(experts.values())), settled, notes[number], now)
+        first, story = next(iter(experts.values())), stories[number]
+        open_pairs(story=story, by=first, now=now)
+        decisions = [
+            Change(row, base, state, new_uid(), new_uid(), now)
+            for row, base, state in _decided(list(pairs_of(story)), settled, notes[number])
+            if base != state
+        ]
+        decide(by=first, story=story, decisions=decisions, now=now)
+        finish(by=first, story=story, now=now)
     drafts: dict[tuple[int, str], list[RowState]] = defaultdict(list)
     for row in rows_of("drafts.csv"):
         state = RowState(row["actor"], row["belief"], row["order"], row["remark"])
@@ -93,17 +101,6 @@ def _write(story: Story, expert: User, rows: Iterable[RowState], now: datetime) 
     ]
     save_rows(by=expert, story=story, changes=changes, now=now)
     hand_in(by=expert, story=story, now=now)
-
-
-def _reconcile(story: Story, expert: User, settled: list[RowState], notes: list[_Note], now: datetime) -> None:
-    open_pairs(story=story, by=expert, now=now)
-    decisions = [
-        Change(row, base, state, new_uid(), new_uid(), now)
-        for row, base, state in _decided(list(pairs_of(story)), settled, notes)
-        if base != state
-    ]
-    decide(by=expert, story=story, decisions=decisions, now=now)
-    finish(by=expert, story=story, now=now)
 
 
 def _decided(

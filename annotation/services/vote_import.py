@@ -23,10 +23,10 @@ from annotation.domain.resolution import GoldVote
 from annotation.domain.votes_csv import VoteRow, read_votes
 from annotation.models import Assignment, GoldEvent, GoldLabel, Project, Proposition, User, Vote, VoteEvent
 from annotation.services import audit
+from annotation.services.accounts import Annotators, Kind, Person
 from annotation.services.counts import recount
 from annotation.services.gold import Cell, Touched, resolve_touched, stories_of
 from annotation.services.import_results import ImportResult
-from annotation.services.imported_annotators import Annotators, Kind, Person
 from annotation.services.short_writes import ShortWrites, with_last
 from core.bulk import insert_rows
 from core.incoming.sheets import Sheets, rows_of
@@ -112,8 +112,11 @@ def import_votes(
         rows = rows_of(handle, file, encoding=encoding, sheets=sheets)
         _stage(read_votes(rows, file, project.schema, result.left_out), staged, result)
         result.left_out.add_sheets(sheets)
+        in_order = staged.execute("SELECT * FROM rows ORDER BY story, line")
+        parsed = (VoteRow._make((*row[:-1], row[-1] and datetime.fromisoformat(row[-1]))) for row in in_order)
+        stories = (list(of_story) for _, of_story in groupby(parsed, key=lambda row: row.story))
         try:
-            _Import(by, project, file, now, result).run(_stories(staged), dry_run=dry_run)
+            _Import(by, project, file, now, result).run(stories, dry_run=dry_run)
         except IntegrityError as error:  # PostgreSQL lets two writers work at once
             raise ImportBroken(
                 gettext(
@@ -139,14 +142,6 @@ def _stage(rows: Iterable[VoteRow | Problem], staged: sqlite3.Connection, result
     staged.execute(f"CREATE TABLE rows ({', '.join(VoteRow._fields)})")
     staged.execute("BEGIN")
     staged.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * len(VoteRow._fields))})", values())
-
-
-def _stories(staged: sqlite3.Connection) -> Iterator[list[VoteRow]]:
-    """Yield the rows of each story, in the order of the file."""
-    rows = staged.execute("SELECT * FROM rows ORDER BY story, line")
-    parsed = (VoteRow._make((*row[:-1], row[-1] and datetime.fromisoformat(row[-1]))) for row in rows)
-    for _, of_story in groupby(parsed, key=lambda row: row.story):
-        yield list(of_story)
 
 
 class _Import:

@@ -113,7 +113,18 @@ class _Save:
             if (story, uid) not in places:
                 raise Refused(gettext("There is no proposition {uid} in this story; reload the page.").format(uid=uid))
         ids = {uid: places[story, uid][0] for uid in self.propositions}
-        applied = self._applied(ids, arrived)
+        applied: dict[str, bool] = {}
+        for change in self.changes:
+            key, place = change.idempotency_key, [ids[change.proposition], change.dimension]
+            before, *cell_before = arrived.get((self.by.pk, key), (None,))
+            if before is not None and cell_before != place:
+                raise Refused(
+                    gettext(
+                        "The key {idempotency_key} was used for another cell; every change needs a key of its own."
+                    ).format(idempotency_key=key)
+                )
+            if before is not None:
+                applied[key] = before
         for pk in ids.values():
             for _, dimension, annotator, *vote in votes.get(pk, ()):
                 if annotator == self.by.pk:
@@ -127,28 +138,15 @@ class _Save:
                 applied[change.idempotency_key] = self._apply(change, cell, suggested.get(cell))
         return self._saved(places, applied, suggested)
 
-    def _applied(self, ids: Mapping[str, int], arrived: Arrived) -> dict[str, bool]:
-        """Return key → applied of the changes that arrived before. Raises Refused if a key was used for another
-        cell."""
-        applied_by_key: dict[str, bool] = {}
-        for change in self.changes:
-            key = change.idempotency_key
-            applied, *cell = arrived.get((self.by.pk, key), (None,))
-            if applied is None:
-                continue
-            if cell != [ids[change.proposition], change.dimension]:
-                raise Refused(
-                    gettext(
-                        "The key {idempotency_key} was used for another cell; every change needs a key of its own."
-                    ).format(idempotency_key=key)
-                )
-            applied_by_key[key] = applied
-        return applied_by_key
-
     def _apply(self, change: Any, cell: Cell, suggestion: Suggested | None) -> bool:
         """Return whether the change wins over the vote that stands."""
         standing = self.current.get(cell)
-        arm, seen = _met(suggestion, bool(standing and standing[_LABEL]), getattr(change, "saw", False))
+        arm, seen = "", ""
+        if suggestion is not None:
+            # A claim to have seen the suggestion counts only if the arm allows it.
+            has_voted = bool(standing and standing[_LABEL])
+            may_see = suggestion.arm is Arm.SHOWN or (suggestion.arm is Arm.REVEAL and has_voted)
+            arm, seen = suggestion.arm.value, suggestion.label if may_see and getattr(change, "saw", False) else ""
         vote = (change.label, change.changed_at, change.idempotency_key, change.duration_ms, arm, seen)
         wins = standing is None or vote[_AT : _KEY + 1] > standing[_AT : _KEY + 1]
         self.events.append((
@@ -175,10 +173,6 @@ class _Save:
         return saved
 
     @property
-    def votes(self) -> list[tuple[Any, ...]]:
-        return [(*cell, self.by.pk, *self.current[cell]) for cell in sorted(self.touched)]
-
-    @property
     def standing(self) -> dict[Cell, list[GoldVote]]:
         """The votes that gold rests on now, by cell, in order of annotator."""
         votes = {}
@@ -187,15 +181,6 @@ class _Save:
             own = [GoldVote(self.by.pk, label, key)] if label else []
             votes[cell] = sorted(own + self.others.get(cell, []), key=attrgetter("annotator"))
         return votes
-
-
-def _met(suggestion: Suggested | None, voted: bool, saw: bool) -> tuple[str, str]:
-    """Return the arm of the cell and the suggestion that the annotator saw. A claim to have seen one counts only if the
-    arm allows it."""
-    if suggestion is None:
-        return "", ""
-    may_see = suggestion.arm is Arm.SHOWN or (suggestion.arm is Arm.REVEAL and voted)
-    return suggestion.arm.value, suggestion.label if may_see and saw else ""
 
 
 def save_votes(
@@ -230,19 +215,15 @@ def _save_all(saves: Sequence[_Save]) -> list[list[Saved] | Exception]:
         except Refused as refusal:
             outcomes.append(refusal)
     taken = [save for save, outcome in zip(saves, outcomes, strict=True) if not isinstance(outcome, Refused)]
-    _write([save for save in taken if save.events])
-    return outcomes
-
-
-def _write(saves: Sequence[_Save]) -> None:
-    rows = [vote for save in saves for vote in save.votes]
+    with_events = [save for save in taken if save.events]
+    rows = [(*cell, save.by.pk, *save.current[cell]) for save in with_events for cell in sorted(save.touched)]
     write_few(Vote, _VOTE, rows, unique=_VOTE[:3], update=_VOTE[3:])
-    write_few(VoteEvent, _EVENT, [event for save in saves for event in save.events])
-    changed = [save for save in saves if save.touched]
-    if changed:
+    write_few(VoteEvent, _EVENT, [event for save in with_events for event in save.events])
+    if changed := [save for save in with_events if save.touched]:
         resolve_touched([Touched(save.assignment.story.project, save.by, save.now, save.standing) for save in changed])
         voters = {(save.assignment.story_id, save.by.pk) for save in changed}
         recount({story for story, _ in voters}, voters=voters)
+    return outcomes
 
 
 _together = Together(_save_all, touches=lambda save: save.propositions)

@@ -50,11 +50,21 @@ def history(request: UserRequest, slug: str, proposition: str, dimension: str) -
         form = ReplyForm()
     (cell,) = cells_of(access, [(row, access.project.schema[dimension])])
     named = remarks.annotators_named(cell["gold"], voted=cell["voted"])
+    threads: list[Context] = []
+    for number, each in enumerate(remarks.threads_of(row, dimension), 1):
+        # Annotators are numbered while names would tell whose vote is whose.
+        hidden = gettext("An annotator ({threads})").format(threads=number)
+        said = [
+            {"by": by.shown_name if (by := each.speaker(comment, named=named)) else hidden, "comment": comment}
+            for comment in each.messages
+        ]
+        shown_name = each.annotator.shown_name if named else hidden
+        threads.append({"uid": each.uid, "name": shown_name, "messages": said})
     context = {
         "cell": cell,
         "named": named,
         "timeline": _timeline(row, dimension, named=named, number=request.GET.get("page", "1")),
-        "threads": _threads(row, dimension, named=named),
+        "threads": threads,
         "form": form,
     }
     template = "_history.html" if request.htmx else "history.html"
@@ -81,19 +91,6 @@ def _timeline(proposition: Proposition, dimension: str, *, named: bool, number: 
         for change, cast in settled:
             change["votes"] = [(names.get(vote.annotator, ""), vote.label) for vote in cast]
     return page
-
-
-def _threads(proposition: Proposition, dimension: str, *, named: bool) -> list[Context]:
-    """Return the threads, one an annotator; annotators are numbered while names would tell whose vote is whose."""
-    rows = []
-    for number, thread in enumerate(remarks.threads_of(proposition, dimension), 1):
-        hidden = gettext("An annotator ({threads})").format(threads=number)
-        said = [
-            {"by": by.shown_name if (by := thread.speaker(comment, named=named)) else hidden, "comment": comment}
-            for comment in thread.messages
-        ]
-        rows.append({"uid": thread.uid, "name": thread.annotator.shown_name if named else hidden, "messages": said})
-    return rows
 
 
 @require_GET

@@ -199,11 +199,26 @@ def save_decisions(request: UserRequest, slug: str) -> JsonResponse:
 
 @require_http_methods(["GET", "POST"])
 def undo_decisions(request: UserRequest, slug: str) -> JsonResponse:
-    """The decisions that this expert took last and can take back, null for none; a POST takes back those that it
-    names, all or none."""
+    """The cells that this expert's last action decided and that can be taken back, the first of them in words; null for
+    none. A POST takes back those that it names, all or none."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     if request.method == "GET":
-        return JsonResponse({"undo": _last(access)})
+        labels = list(last_action(by=request.user, project=access.project))
+        if not labels:
+            return JsonResponse({"undo": None})
+        first = labels[0]
+        story = first.proposition.table.story
+        undo = {
+            "cells": [
+                {"proposition": gold.proposition.uid, "dimension": gold.dimension, "revision": gold.revision}
+                for gold in labels
+            ],
+            "label": first.label,
+            "story": story.number,
+            "dimension": access.project.schema[first.dimension].name,
+            "url": _address(access, story, f"{first.proposition.uid}-{first.dimension}"),
+        }
+        return JsonResponse({"undo": undo})
 
     def take_back(posted: TakenBack) -> Json:
         rows = _propositions(access, posted.cells)
@@ -265,23 +280,3 @@ def _cells_on_page(
         }
         for cell in cells
     ]
-
-
-def _last(access: ProjectAccess) -> Json | None:
-    """Return the cells that the expert's last action decided with their revisions, the first of them in words, and the
-    address where it is taken back."""
-    labels = list(last_action(by=access.user, project=access.project))
-    if not labels:
-        return None
-    first = labels[0]
-    story = first.proposition.table.story
-    return {
-        "cells": [
-            {"proposition": gold.proposition.uid, "dimension": gold.dimension, "revision": gold.revision}
-            for gold in labels
-        ],
-        "label": first.label,
-        "story": story.number,
-        "dimension": access.project.schema[first.dimension].name,
-        "url": _address(access, story, f"{first.proposition.uid}-{first.dimension}"),
-    }

@@ -1,7 +1,7 @@
 """Agreement between annotators: pictures first, figures below, annotators loaded after, second opinions when asked
 for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from annotation.access import ProjectAccess, UserRequest, check_aggregate, project_access
-from annotation.domain.agreement.annotators import Confusion, Matches, MatchesWithout
+from annotation.domain.agreement.annotators import Confusion, MatchesWithout
 from annotation.domain.agreement.report import MEASURES, Agreement, Measure
 from annotation.domain.schema import Dimension
 from annotation.forms.filters import PartsFilter
@@ -26,7 +26,7 @@ from core.language import gettext
 from core.messages import Sentence, gettext_noop
 from core.statistics import FEWEST, Estimate
 from core.views.charts import PERCENT, PLAIN, Row, dot_chart, no_intervals
-from core.views.pages import Context, in_english
+from core.views.pages import Context, in_english, streamed
 
 SHARES = ("strict", "pairwise")
 """Measures that are shares, shown in per cent."""
@@ -66,13 +66,22 @@ def agreement_annotators(request: UserRequest, slug: str) -> HttpResponse:
     _, chosen = _chosen(request, access)
     report = annotator_report(project=access.project, **chosen)
     dimensions = access.project.schema.dimensions
+    against = []
+    for gold, by_name in (("others", report.against_others), ("resolved", report.against_resolved)):
+        rows = []
+        for name, by_dimension in sorted(by_name.items()):
+            cells = [by_dimension.get(dimension.key) for dimension in dimensions]
+            row: Context = {"annotator": name, "cells": [cell if cell and cell.cells else None for cell in cells]}
+            row["all"] = sum(cell.cells for cell in by_dimension.values())
+            # Cells that votes or an expert settle, or that stay open, are only known for gold without the annotator.
+            without = [cell for cell in by_dimension.values() if isinstance(cell, MatchesWithout)]
+            row |= {kind: sum(getattr(cell, kind) for cell in without) for kind in ("votes", "expert", "open")}
+            rows.append(row)
+        if rows:
+            against.append({"gold": gold, "rows": rows})
     context = {
         "pairs": report.pairs,
-        "against": [
-            {"gold": gold, "rows": _against(by_name, dimensions)}
-            for gold, by_name in (("others", report.against_others), ("resolved", report.against_resolved))
-            if by_name
-        ],
+        "against": against,
         "dimensions": dimensions,
         "query": urlencode({name: value for name, value in chosen.items() if value}),
         "confusions": [_matrix(access, dimension, report.confusions[dimension.key]) for dimension in dimensions],
@@ -86,9 +95,7 @@ def agreement_csv(request: UserRequest, slug: str) -> StreamingHttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     _, chosen = _chosen(request, access)
     lines = annotator_lines(annotator_report(project=access.project, **chosen))
-    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-annotators.csv"'
-    return response
+    return streamed(lines, f"{slug}-annotators.csv", "text/csv; charset=utf-8")
 
 
 def agreement_opinions(request: UserRequest, slug: str) -> HttpResponse:
@@ -137,20 +144,6 @@ def _points(rows: Sequence[Context], measure: Measure) -> list[Row]:
         )
         for row in rows
     ]
-
-
-def _against(by_name: Mapping[str, Mapping[str, Matches]], dimensions: Sequence[Dimension]) -> list[Context]:
-    """Return each annotator against settled labels: the cells of each dimension, None where none counts, and their
-    number over `all`. How many of these the `votes` and how many an `expert` settles, and how many stay `open`, is
-    nought where nobody asks."""
-    rows = []
-    for name, by_dimension in sorted(by_name.items()):
-        cells = [by_dimension.get(dimension.key) for dimension in dimensions]
-        without = [row for row in by_dimension.values() if isinstance(row, MatchesWithout)]
-        row: Context = {"annotator": name, "cells": [cell if cell and cell.cells else None for cell in cells]}
-        row["all"] = sum(cell.cells for cell in by_dimension.values())
-        rows.append(row | {kind: sum(getattr(cell, kind) for cell in without) for kind in ("votes", "expert", "open")})
-    return rows
 
 
 def _matrix(access: ProjectAccess, dimension: Dimension, confusion: Confusion) -> dict[str, Any]:

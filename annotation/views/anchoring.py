@@ -12,7 +12,7 @@ from annotation.access import UserRequest, project_access
 from annotation.domain.arms import Arm, DrawUnit
 from annotation.models import Role
 from annotation.models.user import name_on_pages
-from annotation.services.anchoring import report_of
+from annotation.services.anchoring import effect_of, report_of
 from core.joints import clauses
 from core.plain import Json
 from core.views.charts import PERCENT, SIGNED_POINTS, DotChart, Row, dot_chart, no_intervals
@@ -36,7 +36,19 @@ def anchoring(request: UserRequest, slug: str) -> HttpResponse:
     """Show what suggestions did to votes."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     report = report_of(access.project)
-    context: Context = {"report": report, "drawn_for": _drawn_for(report), "without_vote": _without_vote(report)}
+    # What the arms were drawn for; of several units, each with its number of votes.
+    units = {str(_UNITS[unit]): count for unit, count in report["drawn_for"].items()}
+    if len(units) == 1:
+        drawn_for = _("for each {units} and annotator").format(units=next(iter(units)))
+    else:
+        sentence = _("for each {unit} and annotator: {count:,} votes")
+        drawn_for = clauses(*(sentence.format(unit=unit, count=count) for unit, count in units.items()))
+    cast = report["votes"]["overall"]["counts"] if report["votes"] else {}
+    drawn = {arm: (count, count + cast.get(arm, 0)) for arm, count in report["without_vote"].items()}
+    without_vote = clauses(
+        *(str(_NO_VOTE[arm]).format(count=count, drawn=every) for arm, (count, every) in drawn.items() if every)
+    )
+    context: Context = {"report": report, "drawn_for": drawn_for, "without_vote": without_vote}
     if report["votes"]:
         context |= _tables(report["votes"], report["models"])
     return render(request, "annotation/prefill/anchoring.html", access.context | context)
@@ -95,19 +107,15 @@ def _charts(rows: Sequence[Json]) -> list[DotChart]:
     ]
 
 
-def _drawn_for(report: Json) -> str:
-    """Return what the arms were drawn for, as the page says it; of several, each with its number of votes."""
-    units = {str(_UNITS[unit]): count for unit, count in report["drawn_for"].items()}
-    if len(units) == 1:
-        return _("for each {units} and annotator").format(units=next(iter(units)))
-    sentence = _("for each {unit} and annotator: {count:,} votes")
-    return clauses(*(sentence.format(unit=unit, count=count) for unit, count in units.items()))
-
-
-def _without_vote(report: Json) -> str:
-    """Return how many cells of each arm that was drawn have no vote."""
-    cast = report["votes"]["overall"]["counts"] if report["votes"] else {}
-    drawn = {arm: (count, count + cast.get(arm, 0)) for arm, count in report["without_vote"].items()}
-    return clauses(
-        *(str(_NO_VOTE[arm]).format(count=count, drawn=every) for arm, (count, every) in drawn.items() if every)
-    )
+@require_GET
+def draft_effect(request: UserRequest, slug: str) -> HttpResponse:
+    """Show the effect of models' drafts on belief tables."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    report = effect_of(access.project)
+    rows = report["effect"]["measures"] if report["effect"] else []
+    for row in rows:
+        row["kinds"] = ("number", "signed") if row["measure"] in ("rows", "minutes") else ("share", "shift")
+    arms = [(_("Draft shown"), report["arms"]["shown"]), (_("Blind"), report["arms"]["blind"])]
+    lacking = no_intervals(row[name] for row in rows for name in ("shown", "blind", "difference"))
+    context = {"report": report, "arms": arms, "measures": rows, "lacking": lacking}
+    return render(request, "annotation/prefill/draft_effect.html", access.context | context)

@@ -29,19 +29,33 @@ PAGE = 50
 
 def assignments(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    progress = Progress(access.project)
-    filters, stories = _filtered(request, access)
+    filters = FilterForm(request.GET, project=access.project)
+    filters.is_valid()
+    chosen = filters.cleaned_data
+    named = {name: chosen.get(name) for name in ("split", "category", "person")}
+    stories = service.stories_to_assign(
+        access.project, slots=chosen.get("assignments"), without_table=chosen.get("tables") == "all", **named
+    )
     form = AssignForm(request.POST if request.method == "POST" else None, project=access.project)
     outcome: dict[str, Any] = {}
     if request.method == "POST" and form.is_valid():
         outcome, done = _done(request, access, form, stories)
         if done:
             return redirect(request.get_full_path())
+    progress = Progress(access.project)
+    loads = {totals.id: totals for totals in progress.of_annotators()}
+    deadlines = progress.deadlines(timezone.now())
+    active = Assignment.objects.active().select_related("annotator").order_by("slot")
+    rows = stories.defer("text", "translations", "extra").annotate(propositions=F("counts__propositions"))
+    assigned = Prefetch("assignments", active, to_attr="active_assignments")
+    listed = rows.select_related("category", "split").prefetch_related(assigned)
     context = {
         "filters": filters,
-        "page": Paginator(_listed(stories), PAGE).get_page(request.GET.get("page")),
+        "page": Paginator(listed, PAGE).get_page(request.GET.get("page")),
         "form": form,
-        "people": _people(form, progress),
+        "people": [  # what they have, and how it stands for the days that it is due
+            row | {"load": loads.get(row["user"].pk), "paces": deadlines.get(row["user"].pk, ())} for row in form.people
+        ],
         "members": form.members,
         "query": urlencode({name: value for name, value in filters.data.items() if value and name != "page"}),
         "chosen": {story.uid for story in form.cleaned_data.get("stories", [])} if form.is_bound else (),
@@ -49,40 +63,25 @@ def assignments(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/assignments/assignments.html", access.context | context | outcome)
 
 
-def _filtered(request: UserRequest, access: ProjectAccess) -> tuple[FilterForm, QuerySet[Story]]:
-    filters = FilterForm(request.GET, project=access.project)
-    filters.is_valid()
-    chosen = filters.cleaned_data
-    named = {name: chosen.get(name) for name in ("split", "category", "person")}
-    without_table = chosen.get("tables") == "all"
-    stories = service.stories_to_assign(
-        access.project, slots=chosen.get("assignments"), without_table=without_table, **named
-    )
-    return filters, stories
-
-
-def _listed(stories: QuerySet[Story]) -> QuerySet[Story]:
-    active = Assignment.objects.active().select_related("annotator").order_by("slot")
-    rows = stories.defer("text", "translations", "extra").annotate(propositions=F("counts__propositions"))
-    assigned = Prefetch("assignments", active, to_attr="active_assignments")
-    return rows.select_related("category", "split").prefetch_related(assigned)
-
-
-def _people(form: AssignForm, progress: Progress) -> list[dict[str, Any]]:
-    """Return the members who can be assigned stories, what they have, and how it stands for the days that it is due."""
-    loads = {totals.id: totals for totals in progress.of_annotators()}
-    deadlines = progress.deadlines(timezone.now())
-    return [
-        row | {"load": loads.get(row["user"].pk), "paces": deadlines.get(row["user"].pk, ())} for row in form.people
-    ]
-
-
 def _done(request: UserRequest, access: ProjectAccess, form: AssignForm, stories: QuerySet[Story]) -> tuple[Json, bool]:
     """Return (what the page shows of the pressed button's work, whether the work is done)."""
     if "due_set" in request.POST:
         return {}, _set_due(request, access, form, stories)
     if "release" in request.POST:
-        return _released(request, form, stories)
+        rows = _assigned(form, stories)
+        if request.POST["release"] != "apply":
+            return {"releasing": service.foreseen(rows)}, False
+        released, votes = service.release_all(by=request.user, assignments=rows, now=timezone.now())
+        withdrawn = ngettext("; {count} vote was withdrawn", "; {count} votes were withdrawn", votes).format(
+            count=votes
+        )
+        messages.success(
+            request,
+            gettext("{assignments} released{withdrawn}.").format(
+                assignments=counted(released, "assignment"), withdrawn=withdrawn
+            ),
+        )
+        return {}, True
     preview = _planned(form, access, stories, without_table=request.GET.get("tables") == "all")
     if not preview:
         return {}, bool(made_before(request))
@@ -96,13 +95,6 @@ def _done(request: UserRequest, access: ProjectAccess, form: AssignForm, stories
     done = made_once(request, lambda: str(service.assign(by=request.user, project=access.project, **assigned)))
     messages.success(request, gettext("{assignments} made.").format(assignments=counted(int(done), "assignment")))
     return {}, True
-
-
-def _chosen(form: AssignForm, stories: QuerySet[Story]) -> list[int]:
-    """Return the ids of the stories that the form is about."""
-    if form.cleaned_data["scope"] == "chosen":
-        return [story.pk for story in form.cleaned_data["stories"]]
-    return list(stories.order_by().values_list("pk", flat=True))
 
 
 def _assigned(form: AssignForm, stories: QuerySet[Story]) -> QuerySet[Assignment]:
@@ -134,28 +126,17 @@ def _set_due(request: UserRequest, access: ProjectAccess, form: AssignForm, stor
     return True
 
 
-def _released(request: UserRequest, form: AssignForm, stories: QuerySet[Story]) -> tuple[Json, bool]:
-    rows = _assigned(form, stories)
-    if request.POST["release"] != "apply":
-        return {"releasing": service.foreseen(rows)}, False
-    released, votes = service.release_all(by=request.user, assignments=rows, now=timezone.now())
-    withdrawn = ngettext("; {count} vote was withdrawn", "; {count} votes were withdrawn", votes).format(count=votes)
-    messages.success(
-        request,
-        gettext("{assignments} released{withdrawn}.").format(
-            assignments=counted(released, "assignment"), withdrawn=withdrawn
-        ),
-    )
-    return {}, True
-
-
 def _planned(
     form: AssignForm, access: ProjectAccess, stories: QuerySet[Story], *, without_table: bool
 ) -> dict[str, Any] | None:
     """Return the `assignments` that would be made, (story, annotator) ids, the `loads` of the members (stories that
     they would get, propositions that these add, and those that they then carry altogether), and how many stories would
     be `short` of annotators. Returns None with an error in the form."""
-    chosen, rows = form.cleaned_data, _chosen(form, stories)
+    chosen = form.cleaned_data
+    if chosen["scope"] == "chosen":
+        rows = [story.pk for story in chosen["stories"]]
+    else:
+        rows = list(stories.order_by().values_list("pk", flat=True))
     people = {person.pk: person for person in chosen["annotators"]}
     asked = {"stories": rows, "annotators": people, "seed": chosen["seed"], "without_table": without_table}
     try:

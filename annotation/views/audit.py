@@ -14,10 +14,10 @@ from django.views.decorators.http import require_GET
 
 from annotation.access import UserRequest, closed_gold, project_access
 from annotation.domain.columns import Echo, defused
-from annotation.domain.schema import Schema
 from annotation.forms.filters import GoldLogFilter
 from annotation.models import AuditEvent, GoldEvent, Method, Role, gold_log
 from annotation.services.audit import action_text, details_text, target_text
+from core.views.pages import streamed
 
 PAGE = 50
 
@@ -36,7 +36,15 @@ def audit_log(request: UserRequest, slug: str) -> HttpResponseBase:
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     actions = access.project.audit_events.order_by("action").values_list("action", flat=True).distinct()
     named = sorted(((name, action_text(name)) for name in actions), key=lambda pair: pair[1])
-    rows_text = [_in_words(event) for event in page]
+    rows_text = [
+        {
+            "event": event,
+            "action": action_text(event.action),
+            "target": target_text(event),
+            "details": details_text(event.details),
+        }
+        for event in page
+    ]
     context = {"page": page, "rows": rows_text, "actions": named, "action": action, "who": who}
     context["query"] = urlencode({name: value for name, value in (("action", action), ("who", who)) if value})
     return render(request, "annotation/projects/audit.html", access.context | context)
@@ -60,32 +68,22 @@ def gold_audit(request: UserRequest, slug: str) -> HttpResponseBase:
     events, older = gold_log.page_of(rows, before=before_id)
     context = {
         "form": form,
-        "events": [_entry_of(event, schema) for event in events],
+        "events": [
+            {
+                "event": event,
+                "decided": bool(event.undoes) or event.after_method == Method.ADJUDICATED,
+                "dimension": schema[event.dimension].name if event.dimension in schema else event.dimension,
+                "before": gold_log.method_name(event.before_method),
+                "after": gold_log.method_name(event.after_method),
+            }
+            for event in events
+        ],
         "older": older,
         "before": before,
         "withheld": len(waiting),
         "query": urlencode(form.chosen),
     }
     return render(request, "annotation/projects/audit_gold.html", access.context | context)
-
-
-def _entry_of(event: GoldEvent, schema: Schema) -> dict[str, Any]:
-    return {
-        "event": event,
-        "decided": bool(event.undoes) or event.after_method == Method.ADJUDICATED,
-        "dimension": schema[event.dimension].name if event.dimension in schema else event.dimension,
-        "before": gold_log.method_name(event.before_method),
-        "after": gold_log.method_name(event.after_method),
-    }
-
-
-def _in_words(event: AuditEvent) -> dict[str, Any]:
-    return {
-        "event": event,
-        "action": action_text(event.action),
-        "target": target_text(event),
-        "details": details_text(event),
-    }
 
 
 def _lines(rows: QuerySet[AuditEvent]) -> Iterable[list[Any]]:
@@ -112,6 +110,4 @@ def _gold_lines(rows: QuerySet[GoldEvent]) -> Iterable[list[Any]]:
 def _csv(lines: Iterable[list[Any]], name: str) -> StreamingHttpResponse:
     writer = csv.writer(Echo())
     rows = (writer.writerow([defused(str(cell)) for cell in line]) for line in lines)
-    response = StreamingHttpResponse(rows, content_type="text/csv")
-    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    return response
+    return streamed(rows, f"{name}.csv", "text/csv")

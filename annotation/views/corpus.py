@@ -16,8 +16,7 @@ from django.utils.translation import gettext, ngettext
 from annotation.access import ProjectAccess, UserRequest, closed_gold, project_access, story_of
 from annotation.forms.corpus import ChosenForm, SplitForm, StoryFilter, WithdrawForm
 from annotation.models import GoldLabel, Proposition, Role, Story, table_queue
-from annotation.services.splits import LEFT_ALONE, make_split, put_in_split
-from annotation.services.withdrawals import take_back, withdraw
+from annotation.services.stories import LEFT_ALONE, make_split, put_in_split, take_back, withdraw
 from core.idempotency.forms import made_once
 from core.joints import joint, labelled, listed, sentences
 from core.wording import counted
@@ -26,12 +25,9 @@ _LIVE = Q(tables__kind="gold", tables__propositions__removed_at__isnull=True)
 _SORTS = {"number": "number", "category": "category__name", "split": "split__name", "rows": "rows"}
 
 
-EXCERPT = 60
-
-
 def excerpt(text: str) -> str:
     """Return the beginning of a text on one line."""
-    return Truncator(" ".join(text.split())).chars(EXCERPT)
+    return Truncator(" ".join(text.split())).chars(60)
 
 
 def stories(request: UserRequest, slug: str) -> HttpResponse:

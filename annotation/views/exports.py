@@ -15,7 +15,7 @@ from annotation.access import ProjectAccess, UserRequest, check_whole_gold, open
 from annotation.domain.archive_format import BadArchive
 from annotation.domain.formats import DATA_SET, GOLD, STREAMED, VOTES
 from annotation.forms.corpus import ArchiveForm
-from annotation.models import Project, Role
+from annotation.models import Role
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
 from annotation.services.archive_sections import left_out
@@ -78,7 +78,16 @@ def download(request: UserRequest, slug: str, format: str) -> HttpResponseBase:
     access = project_access(request.user, slug, role=Role.ADMIN)
     check_whole_gold(access)
     if format == DATA_SET.key:
-        return _croissant(access.project)
+        from annotation.services.croissant import write_croissant  # mlcroissant takes a third of a second to load
+
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch) / slug
+            write_croissant(access.project, folder, site_url=settings.SITE_URL, now=timezone.now())
+            packed = shutil.make_archive(str(Path(scratch) / "packed"), "zip", folder)
+            handle = tempfile.TemporaryFile()  # noqa: SIM115 - the response closes it
+            handle.write(Path(packed).read_bytes())
+        handle.seek(0)
+        return FileResponse(handle, as_attachment=True, filename=DATA_SET.file_name(slug))
     if format not in STREAMED:
         raise Http404(gettext("There is no such format."))
     chosen, options = STREAMED[format], request.GET
@@ -86,16 +95,3 @@ def download(request: UserRequest, slug: str, format: str) -> HttpResponseBase:
         access.project, chosen, complete_only="complete" in options, pseudonyms="pseudonyms" in options
     )
     return streamed(lines, chosen.file_name(slug), f"{chosen.media_type}; charset=utf-8")
-
-
-def _croissant(project: Project) -> FileResponse:
-    from annotation.services.croissant import write_croissant  # mlcroissant takes a third of a second to load
-
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / project.slug
-        write_croissant(project, folder, site_url=settings.SITE_URL, now=timezone.now())
-        packed = shutil.make_archive(str(Path(scratch) / "packed"), "zip", folder)
-        handle = tempfile.TemporaryFile()  # noqa: SIM115 - the response closes it
-        handle.write(Path(packed).read_bytes())
-    handle.seek(0)
-    return FileResponse(handle, as_attachment=True, filename=DATA_SET.file_name(project.slug))

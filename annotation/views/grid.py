@@ -31,7 +31,7 @@ from annotation.models import (
 )
 from annotation.services import remarks
 from annotation.services.arms import Suggested, awaits_draw, draw_for, shown_to
-from annotation.services.votes import Refused, Saved, last_undoable, save_votes
+from annotation.services.votes import Refused, last_undoable, save_votes
 from annotation.views.saving import saved
 from core.idempotency.forms import made_once
 
@@ -149,7 +149,27 @@ def save(request: UserRequest, slug: str, story: str) -> JsonResponse:
 
     def save_all(posted: GridChangesIn) -> dict[str, Any]:
         votes = save_votes(by=request.user, assignment=assignment, changes=posted.changes, now=timezone.now())
-        return {"saved": [_as_json(vote) for vote in votes], "warnings": _warnings(schema, votes)}
+        return {
+            "saved": [
+                {
+                    "idempotency_key": vote.idempotency_key,
+                    "proposition": vote.proposition,
+                    "dimension": vote.dimension,
+                    "label": vote.label,
+                    "applied": vote.applied,
+                    "changed_at": vote.changed_at.isoformat(),
+                    **({"revealed": [vote.revealed.label, vote.revealed.source]} if vote.revealed else {}),
+                }
+                for vote in votes
+            ],
+            "warnings": {  # of the cross-checks of each proposition, from the user's own labels
+                uid: [
+                    {"dimension": warning.dimension, "message": warning.message}
+                    for warning in cross_check(schema, vote.actor, vote.row)
+                ]
+                for uid, vote in {vote.proposition: vote for vote in votes}.items()
+            },
+        }
 
     return saved(request, GridChangesIn, save_all, made=gettext("made these votes"), refused=Refused, schema=schema)
 
@@ -169,30 +189,6 @@ def undo(request: UserRequest, slug: str, story: str) -> JsonResponse:
         "changed_at": event.changed_at.isoformat(),
     }
     return JsonResponse({"undo": change})
-
-
-def _as_json(saved: Saved) -> dict[str, Any]:
-    return {
-        "idempotency_key": saved.idempotency_key,
-        "proposition": saved.proposition,
-        "dimension": saved.dimension,
-        "label": saved.label,
-        "applied": saved.applied,
-        "changed_at": saved.changed_at.isoformat(),
-        **({"revealed": [saved.revealed.label, saved.revealed.source]} if saved.revealed else {}),
-    }
-
-
-def _warnings(schema: Schema, saved: list[Saved]) -> dict[str, list[dict[str, Any]]]:
-    """Cross-check warnings by proposition, from the user's own labels."""
-    rows = {vote.proposition: vote for vote in saved}
-    return {
-        uid: [
-            {"dimension": warning.dimension, "message": warning.message}
-            for warning in cross_check(schema, vote.actor, vote.row)
-        ]
-        for uid, vote in rows.items()
-    }
 
 
 def _proposition(assignment: Assignment, uid: str) -> Proposition:

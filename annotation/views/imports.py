@@ -35,7 +35,13 @@ def import_page(request: UserRequest, slug: str) -> HttpResponseBase:
     if request.method == "POST" and "typed" in request.POST:
         return _typed(request, access)
     if "example" in request.GET:
-        return _example(request, access)
+        chosen = IMPORTED.get(request.GET["example"])
+        if chosen is None:
+            raise Http404
+        text = example(chosen, schema=access.project.schema, annotator=request.user.username)
+        kind = _CSV if chosen.in_sheet else "application/jsonlines; charset=utf-8"
+        disposition = f'attachment; filename="{example_name(chosen)}"'
+        return HttpResponse(text, content_type=kind, headers={"Content-Disposition": disposition})
     form = ImportForm(request.POST, request.FILES) if request.method == "POST" else ImportForm()
     context: Context = {"form": form}
     if request.method == "GET" and "story" in request.GET:
@@ -98,13 +104,3 @@ def _typed(request: UserRequest, access: ProjectAccess) -> HttpResponse:
             return redirect(f"{request.path}?story={story}{again}#typed")
         form.add_error("text", problem)
     return _shown(request, access, {"form": ImportForm(), "typed": form})
-
-
-def _example(request: UserRequest, access: ProjectAccess) -> HttpResponse:
-    chosen = IMPORTED.get(request.GET["example"])
-    if chosen is None:
-        raise Http404
-    text = example(chosen, schema=access.project.schema, annotator=request.user.username)
-    kind = _CSV if chosen.in_sheet else "application/jsonlines; charset=utf-8"
-    disposition = f'attachment; filename="{example_name(chosen)}"'
-    return HttpResponse(text, content_type=kind, headers={"Content-Disposition": disposition})

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import ProjectAccess, UserRequest, project_access
 from annotation.forms.people import InviteForm, RoleForm
-from annotation.models import Membership, Role
+from annotation.models import Role
 from annotation.services import people as service
 from annotation.services.progress import Progress, imported_annotators_of
 from core.idempotency.forms import made_once, secret_for
@@ -45,7 +45,10 @@ def _invited(request: UserRequest, access: ProjectAccess, form: InviteForm) -> d
     role, secret, chosen = Role(form.cleaned_data["role"]), secret_for(request), form.cleaned_data
     members = service.members_named(access.project, chosen["usernames"])
     asked = [name for name in chosen["usernames"] if name not in members]
-    links = [(email, _token(secret, at)) for at, email in enumerate(chosen["emails"])]
+    links = [
+        (email, salted_hmac("invitation", f"{secret} {at}", algorithm="sha256").hexdigest()[:40])
+        for at, email in enumerate(chosen["emails"])
+    ]
 
     def make() -> str:
         with transaction.atomic():
@@ -60,11 +63,6 @@ def _invited(request: UserRequest, access: ProjectAccess, form: InviteForm) -> d
     return {"links": addresses, "asked": asked, "members": sorted(members)}
 
 
-def _token(secret: str, at: int) -> str:
-    """Return the token of one of several invitations that a form makes."""
-    return salted_hmac("invitation", f"{secret} {at}", algorithm="sha256").hexdigest()[:40]
-
-
 @require_POST
 def change_role(request: UserRequest, slug: str, membership: int) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
@@ -72,25 +70,24 @@ def change_role(request: UserRequest, slug: str, membership: int) -> HttpRespons
     form = RoleForm(request.POST)
     try:
         if "remove" in request.POST:
-            _remove(request, row)
+            freed = service.remove_member(
+                by=request.user,
+                membership=row,
+                now=timezone.now(),
+                release_unfinished="release_unfinished" in request.POST,
+            )
+            if freed:
+                messages.success(
+                    request,
+                    gettext("{name} is no longer a member; {assignments} released.").format(
+                        name=row.user.shown_name, assignments=counted(freed, "assignment")
+                    ),
+                )
         elif form.is_valid():
             service.change_role(by=request.user, membership=row, role=Role(form.cleaned_data["role"]))
     except service.PeopleError as error:
         messages.error(request, str(error))
     return redirect("annotation:people", slug)
-
-
-def _remove(request: UserRequest, row: Membership) -> None:
-    freed = service.remove_member(
-        by=request.user, membership=row, now=timezone.now(), release_unfinished="release_unfinished" in request.POST
-    )
-    if freed:
-        messages.success(
-            request,
-            gettext("{name} is no longer a member; {assignments} released.").format(
-                name=row.user.shown_name, assignments=counted(freed, "assignment")
-            ),
-        )
 
 
 @require_POST

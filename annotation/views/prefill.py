@@ -44,22 +44,20 @@ def prefills(request: UserRequest, slug: str) -> HttpResponse:
                 form.add_error(None, str(error))
             else:
                 return redirect("annotation:prefill", slug, uid)
+    rounds = list(access.project.prefills.select_related("job", "endpoint")[:50])
+    jobs = [row.job for row in rounds]
+    progress, reasons = progress_of_all(jobs), reasons_of(jobs)
     context = {
         "form": form,
         "estimate": estimate,
-        "rounds": _rounds(access),
+        "rounds": [
+            {"prefill": row, "progress": progress[row.job_id], "why": reasons.get(row.job_id, "")} for row in rounds
+        ],
         "suggestions": Suggestion.objects.filter(proposition__table__story__project=access.project).count(),
         "drafted": SuggestedRow.objects.filter(story__project=access.project, number=1).count(),
         "nothing_open": nothing_open,
     }
     return render(request, "annotation/prefill/prefills.html", access.context | context)
-
-
-def _rounds(access: ProjectAccess) -> list[Context]:
-    rounds = list(access.project.prefills.select_related("job", "endpoint")[:50])
-    jobs = [row.job for row in rounds]
-    progress, reasons = progress_of_all(jobs), reasons_of(jobs)
-    return [{"prefill": row, "progress": progress[row.job_id], "why": reasons.get(row.job_id, "")} for row in rounds]
 
 
 def _prefill(access: ProjectAccess, uid: str) -> Prefill:

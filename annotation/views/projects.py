@@ -10,7 +10,6 @@ from django.utils.translation import get_language, gettext
 from markdown_it import MarkdownIt
 
 from annotation.access import ProjectAccess, UserRequest, project_access
-from annotation.domain.schema import Dimension
 from annotation.forms.projects import CardForm, GuidelineForm, NewProjectForm, SettingsForm
 from annotation.models import Guideline, Invitation, Membership, Project, Role
 from annotation.services import projects as service
@@ -122,22 +121,21 @@ def guideline(request: UserRequest, slug: str, dimension: str) -> HttpResponse:
 
 def _sections(access: ProjectAccess) -> list[dict[str, Any]]:
     by_dimension = {row.dimension: row for row in Guideline.objects.filter(project=access.project)}
-    return [
-        _section(dimension, by_dimension.get(dimension.key) or Guideline())
-        for dimension in access.project.schema.dimensions
-    ]
-
-
-def _section(dimension: Dimension, guideline: Guideline) -> dict[str, Any]:
-    """Return what a page shows of a guideline: the text in the language of the page, else the other."""
-    texts = {"en": guideline.text, "zh-Hans": guideline.text_zh}
     own = "zh-Hans" if (get_language() or "").startswith("zh") else "en"
-    language = own if texts[own] else next((code for code in texts if texts[code]), own)
-    initial = {"text": guideline.text, "text_zh": guideline.text_zh}
-    return {
-        "dimension": dimension,
-        "text": texts[language],
-        "language": language,
-        "html": MARKDOWN.render(texts[language]),
-        "form": GuidelineForm(initial=initial, auto_id=f"{dimension.key}-%s"),
-    }
+    sections = []
+    for dimension in access.project.schema.dimensions:
+        guideline = by_dimension.get(dimension.key) or Guideline()
+        texts = {"en": guideline.text, "zh-Hans": guideline.text_zh}
+        # the language of the page, else the other
+        language = own if texts[own] else next((code for code in texts if texts[code]), own)
+        initial = {"text": guideline.text, "text_zh": guideline.text_zh}
+        sections.append(
+            {
+                "dimension": dimension,
+                "text": texts[language],
+                "language": language,
+                "html": MARKDOWN.render(texts[language]),
+                "form": GuidelineForm(initial=initial, auto_id=f"{dimension.key}-%s"),
+            }
+        )
+    return sections

@@ -40,6 +40,15 @@ def reconcile(request: UserRequest, access: ProjectAccess, story: Story) -> Http
     rows = list(service.pairs_of(story))
     if not state.ready or (state.has_gold and not rows):
         return redirect("annotation:draft", access.project.slug, story.uid)
+    settled = []
+    for pair in rows if state.has_gold else ():
+        remark = pair.gold_remark
+        # What became of a model's row in each draft.
+        marks = {
+            f"{side}_mark": mark_of_row(row).value if row is not None and row.suggested_id else ""
+            for side, row in (("a", pair.a), ("b", pair.b))
+        }
+        settled.append({"row": pair, "remark": remark.label if remark else "", "kind": pair.kind.value, **marks})
     context = {
         "story": story,
         "navigation": "annotation:tables",
@@ -50,7 +59,7 @@ def reconcile(request: UserRequest, access: ProjectAccess, story: Story) -> Http
         # who still labels the story is not told a label of it
         "shows_order": story.pk not in open_work(access, before=Work.TABLE),
         "why_kept": kept_by(story) if state.has_gold else "",
-        "rows": [_settled(pair) for pair in rows] if state.has_gold else [],
+        "rows": settled,
         "settings": None,
     }
     if state.opened and not state.has_gold:
@@ -85,16 +94,6 @@ def _do(request: UserRequest, access: ProjectAccess, story: Story) -> HttpRespon
 
 def _name(person: User | None) -> str:
     return person.shown_name if person is not None else "somebody"
-
-
-def _settled(pair: Pair) -> Json:
-    """Return a row of the settled table with its remark, its kind, and what became of a model's row in each draft."""
-    marks = {
-        f"{side}_mark": mark_of_row(row).value if row is not None and row.suggested_id else ""
-        for side, row in (("a", pair.a), ("b", pair.b))
-    }
-    remark = pair.gold_remark
-    return {"row": pair, "remark": remark.label if remark else "", "kind": pair.kind.value, **marks}
 
 
 def _pairs(story: Story, state: service.State) -> Json:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from annotation.domain.shipped_schemas import version_text
 from annotation.models import GoldEvent, GoldLabel, Project, Proposition, Story, TableKind, User, Vote
+from annotation.services.arms import Provenance, provenance_of
 from annotation.services.decisions import Decisions, decisions_in
-from annotation.services.vote_provenance import VoteProvenance, provenance_of
 from benchmark.models import DatasetSample
 from core.digests import json_digest, text_digest
 from core.kept import keep_each, kept_each
@@ -28,7 +28,7 @@ class _StoryRows(NamedTuple):
     gold: dict[int, dict[str, tuple[str, str]]]
     votes: dict[int, dict[str, dict[str, str]]]
     decisions: Decisions
-    provenance: VoteProvenance
+    provenance: Provenance
 
 
 def samples_of(project: Project, stories: Sequence[int]) -> Iterator[tuple[int, DatasetSample | None]]:
@@ -83,23 +83,17 @@ def _row(story: Story, rows: _StoryRows, keys: tuple[str, ...]) -> DatasetSample
     }
     gold: dict[str, Any] = {"beliefs": beliefs}
     if content["votes"]:  # no part of the digest: it follows from the votes
-        gold["provenance"] = _provenance(story, table, rows.provenance, keys)
+        suggested, blind, unknown = rows.provenance
+        shown = [[suggested[row.pk].get(key, "") for key in keys] for row in table]
+        gold["provenance"] = {
+            "suggested": shown if any(map(any, shown)) else [],
+            "blind": _by_person(table, blind, keys),
+            "unknown": _by_person(table, unknown, keys),
+        }
     digest = json_digest(content, sort_keys=True, ensure_ascii=False)
     values = {name: content[name] for name in ("number", "category", "split", "methods", "votes", "adjudications")}
     identity = {"key": str(story.number), "cluster": str(story.number), "digest": digest}
     return DatasetSample(story=story, content={"story": story.text}, gold=gold, **identity, **values)
-
-
-def _provenance(
-    story: Story, table: list[Proposition], provenance: VoteProvenance, keys: tuple[str, ...]
-) -> dict[str, Any]:
-    """Return what `DatasetSample` says of it."""
-    suggested = [[provenance.suggested[row.pk].get(key, "") for key in keys] for row in table]
-    return {
-        "suggested": suggested if any(map(any, suggested)) else [],
-        "blind": _by_person(table, provenance.blind, keys),
-        "unknown": _by_person(table, provenance.unknown, keys),
-    }
 
 
 def _by_person(table: list[Proposition], labels: dict[int, dict[str, dict[str, str]]], keys: Sequence[str]) -> ByPerson:

@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from annotation.domain.archive_format import BadArchive, file_of
 from annotation.models import Project
-from annotation.services.archive_sections import Further, Section, register
+from annotation.services.archive_sections import Section, further
 from core.incoming.shapes import Among, Open
 from core.messages import gettext_noop
 from judge.domain.alignment import Answers, Method, Rows, Verdict, misfit, open_rows, standing
@@ -61,7 +61,7 @@ _SHAPES: dict[type[Model], dict[str, Any]] = {
 
 def register_archive() -> None:
     """Have archives of projects hold their alignment studies."""
-    register(Further(SECTIONS, check_imported, LEFT_OUT))
+    further.append((SECTIONS, check_imported, LEFT_OUT))
 
 
 def check_imported(project: Project) -> None:

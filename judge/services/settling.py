@@ -12,9 +12,10 @@ from django.utils.translation import ngettext
 
 from annotation.domain.assignment import plan
 from annotation.domain.drafts import last_steps
+from annotation.domain.effort import Activity
 from annotation.models import Project, User
 from annotation.services import audit
-from annotation.services.effort_sources import Source, register
+from annotation.services.effort import SOURCES, Source
 from core.ids import new_uid
 from core.messages import gettext_noop, listed
 from core.plain import Json, plain
@@ -335,8 +336,7 @@ def next_alignment(project: Project, person: User, *, after: str = "", but: Coll
 
 def register_effort() -> None:
     """Let the time that people align count in the time on task of their project."""
-    source = Source(
+    SOURCES[Activity.ALIGNMENT] = Source(
         AlignmentEvent, "alignment__annotator", "alignment__task__story", "changed_at", "received_at",
         measured=("duration_ms",), project="alignment__task__study__project",
     )  # fmt: skip
-    register("alignment", source)

@@ -375,7 +375,7 @@ def test_until_all_is_in_the_project_has_another_name_and_no_members_and_what_br
         """As if the machine was switched off at the end."""
         with monkeypatch.context() as broken:
             broken.setattr(archive_import, "discard_project", lambda project: None)
-            broken.setattr(archive_import._Import, "_open", lambda *args: 1 / 0)
+            broken.setattr(archive_import, "take_schema", lambda **_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 import_archive(**asked, **options)
 

@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from django.core.management import call_command
 from django.utils import timezone
 
+from annotation.domain.formats import GOLD
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import GoldLabel, Project, Proposition, Vote
 from annotation.services.corpus_import import import_corpus
-from annotation.services.gold_export import VOTE_COLUMNS, gold_lines, gold_records, vote_lines
+from annotation.services.gold_export import VOTE_COLUMNS, export_lines, gold_records, vote_lines
 from annotation.services.progress import Progress
 from annotation.services.vote_import import import_votes
 
@@ -19,7 +20,7 @@ def test_an_untouched_table_comes_out_byte_for_byte(db, shared):
         text = (shared / "vectors" / "omnitom" / "records" / f"{name}.jsonl").read_bytes().decode()
         sources = [("records.jsonl", lambda text=text: io.BytesIO(text.encode()))]
         assert import_corpus(by=None, project_slug=name, format="omnitom", sources=sources).problems == []
-        assert "".join(gold_lines(Project.objects.get(slug=name))) == text, name
+        assert "".join(export_lines(Project.objects.get(slug=name), GOLD)) == text, name
 
 
 def test_gold_wins_over_imported_labels_and_open_cells_are_empty(cast, make_story, assign, cast_vote):
@@ -87,7 +88,7 @@ def test_the_number_of_statements_does_not_grow(cast, make_story, django_assert_
             with django_assert_max_num_queries(11):
                 assert sum(1 for _ in vote_lines(cast.project)) == 1
             with django_assert_max_num_queries(4):
-                assert sum(1 for _ in gold_lines(cast.project)) == stories
+                assert sum(1 for _ in export_lines(cast.project, GOLD)) == stories
 
 
 def test_the_command_says_what_it_wrote(cast, make_story, tmp_path, capsys):

@@ -12,7 +12,7 @@ from annotation.domain.reconciliation import PairState
 from annotation.domain.tables import TableRow
 from annotation.models import AuditEvent, BeliefTable, Pair, PairEvent, Project, Proposition
 from annotation.services import drafts
-from annotation.services.agreement import extraction_report
+from annotation.services.agreement import extraction_report, table_report
 from annotation.services.reconciliation import (
     Refused,
     agree,
@@ -25,7 +25,6 @@ from annotation.services.reconciliation import (
     reopen,
     separate,
 )
-from annotation.services.table_report import table_report
 from tests.annotation.drafting import write_draft
 
 NOW = timezone.now()

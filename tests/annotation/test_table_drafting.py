@@ -13,7 +13,7 @@ from annotation.domain.arms import is_drawn_blind
 from annotation.domain.drafts import Change, Mark
 from annotation.models import AuditEvent, BeliefTable, DraftRow, Prefill, Project, Proposition, SuggestedRow
 from annotation.services import drafts
-from annotation.services.draft_effect import effect_of
+from annotation.services.anchoring import effect_of
 from annotation.services.drafts import begun_with, deleted_rows, draw_for, mark_of_row, save_rows
 from annotation.services.effort import effort_of
 from annotation.services.prefill import PrefillRefused, estimate

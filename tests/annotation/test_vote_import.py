@@ -32,9 +32,9 @@ from annotation.models import (
 )
 from annotation.models.user import imported_username
 from annotation.services import short_writes
+from annotation.services.accounts import make_imported
 from annotation.services.assignments import release
 from annotation.services.gold_export import vote_lines
-from annotation.services.imported_annotators import make_imported
 from annotation.services.vote_import import import_votes
 from annotation.services.votes import Change, save_votes
 from tests.annotation.writing import small_steps

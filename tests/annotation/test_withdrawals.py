@@ -15,8 +15,7 @@ from annotation.services.assignments import plan_assignments, plan_tables
 from annotation.services.gold_export import gold_records, vote_lines
 from annotation.services.prefill_rounds import scope_of
 from annotation.services.progress import Progress
-from annotation.services.splits import make_split, put_in_split
-from annotation.services.withdrawals import take_back, withdraw
+from annotation.services.stories import make_split, put_in_split, take_back, withdraw
 from benchmark.services.gold_samples import present_digest
 
 PAGE = "/p/minds/stories/"

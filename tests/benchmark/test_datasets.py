@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.models import AuditEvent, GoldLabel, Project, Proposition
 from annotation.services.adjudication import adjudicate
-from annotation.services.splits import put_in_split
+from annotation.services.stories import put_in_split
 from benchmark.models import Audience, Dataset, ResultsVisibility
 from benchmark.services.datasets import publish_version
 from tests.benchmark.settled import published, settle, started, written

@@ -12,7 +12,7 @@ from annotation.models import GoldLabel, Project, Proposition, Story, StoryCount
 from annotation.services.adjudication import adjudicate, undo_decision
 from annotation.services.belief_tables import reword
 from annotation.services.projects import change_settings
-from annotation.services.splits import put_in_split
+from annotation.services.stories import put_in_split
 from benchmark.models import Dataset
 from benchmark.services import gold_samples
 from benchmark.services.datasets import difference, gold_is_published, publish_version, version_of

@@ -18,7 +18,7 @@ class Command(ProjectCommand):
     arguments = {"--seed": {"type": int, "default": 1}}
 
     def on(self, project: Project, *, seed: int, **options: Any) -> Json:
-        from annotation.services.draft_effect import effect_of  # the statistics libraries take a second to load
+        from annotation.services.anchoring import effect_of  # the statistics libraries take a second to load
 
         return effect_of(project, seed=seed)
 

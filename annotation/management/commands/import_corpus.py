@@ -7,7 +7,8 @@ from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.management.commands._importing import READING, ImportCommand
 from annotation.models import Project, Role, User
 from annotation.services.corpus_import import files_of, import_corpus
-from annotation.services.recognition import Source, format_of
+from annotation.services.file_imports import format_of
+from annotation.services.import_results import Source
 from annotation.services.schemas import find_schema
 from core.incoming.encodings import BadText
 from core.incoming.sheets import BadSheet

@@ -2,7 +2,7 @@ from typing import Any
 
 from annotation.management.json_command import ProjectCommand
 from annotation.models import Project
-from annotation.services.splits import LEFT_ALONE, make_split
+from annotation.services.stories import LEFT_ALONE, make_split
 from core.wording import counted
 
 

@@ -2,7 +2,7 @@ from typing import Any
 
 from annotation.management.json_command import ProjectCommand, stories_numbered
 from annotation.models import Project
-from annotation.services.splits import put_in_split
+from annotation.services.stories import put_in_split
 from core.wording import counted
 
 

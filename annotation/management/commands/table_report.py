@@ -2,7 +2,7 @@ from typing import Any
 
 from annotation.management.json_command import ProjectCommand
 from annotation.models import Project
-from annotation.services.table_report import table_report
+from annotation.services.agreement import table_report
 from core.plain import Json
 from core.wording import counted
 

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from annotation.management.json_command import ProjectCommand, check_scope, stories_numbered
 from annotation.models import Project
-from annotation.services.withdrawals import take_back, withdraw
+from annotation.services.stories import take_back, withdraw
 from core.plain import Json
 from core.wording import counted
 
