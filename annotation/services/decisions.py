@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any
+from operator import attrgetter
 
 from django.db.models import Count, Q, QuerySet, Subquery
 
@@ -11,6 +11,7 @@ from annotation.models import GoldEvent, GoldLabel, Method, Project, User, adjud
 
 Decisions = dict[int, dict[str, dict[str, str]]]
 """The label of each decision, by proposition id, expert's user name and dimension."""
+_SAID = attrgetter("by_id", "after", "votes")
 
 
 def histories(propositions: Iterable[int]) -> dict[tuple[int, str], list[GoldEvent]]:
@@ -34,15 +35,11 @@ def standing_decisions(history: Iterable[GoldEvent]) -> list[GoldEvent]:
             standing[-1:] = []
         elif event.after_method != Method.ADJUDICATED:
             standing.clear()
-        elif standing and _said(standing[-1]) == _said(event):
+        elif standing and _SAID(standing[-1]) == _SAID(event):
             standing[-1] = event
         else:
             standing.append(event)
     return standing
-
-
-def _said(event: GoldEvent) -> tuple[Any, ...]:
-    return event.by_id, event.after, event.votes
 
 
 def decisions_in(events: QuerySet[GoldEvent]) -> Decisions:
