@@ -1,7 +1,7 @@
 """All controls, and which of them a run is under."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
@@ -44,14 +44,11 @@ def marked(before: str, after: str) -> tuple[Parts, Parts]:
     first, second = _TOKEN.findall(before), _TOKEN.findall(after)
     same = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
     sides = (
-        ((tag != "equal", "".join(first[start:end])) for tag, start, end, _, _ in same),
-        ((tag != "equal", "".join(second[start:end])) for tag, _, _, start, end in same),
+        [("".join(first[start:end]), tag != "equal") for tag, start, end, _, _ in same],
+        [("".join(second[start:end]), tag != "equal") for tag, _, _, start, end in same],
     )
-    return _joined(sides[0]), _joined(sides[1])
-
-
-def _joined(pieces: Iterator[tuple[bool, str]]) -> Parts:
-    return [(text, changed) for changed, text in pieces if text]
+    one, other = ([piece for piece in side if piece[0]] for side in sides)
+    return one, other
 
 
 _END = {"en": re.compile(r"(?<=[a-z]{2}[.!?])[ \n]+(?=[A-Z])"), "zh": re.compile(r"(?<=[。！？])(?=[^”’」』\s])")}

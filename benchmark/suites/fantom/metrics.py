@@ -193,11 +193,6 @@ def in_all_star(sample: Sample) -> bool:
     return not _is_fact(sample) and sample.content["scenario"] == INACCESSIBLE
 
 
-def in_all(sample: Sample) -> bool:
-    """Return whether a question counts for ALL."""
-    return in_all_star(sample) and not is_free(sample)
-
-
 def _is_fact(sample: Sample) -> bool:
     return bool(sample.content["kind"] == FACT)
 
@@ -225,7 +220,7 @@ FALSE_BELIEF = _sets_group(
     gettext_noop("Sets, false belief"),
     "ALL",
     gettext_noop("The set’s questions on what a character missed, without the beliefs in free words."),
-    in_all,
+    lambda sample: in_all_star(sample) and not is_free(sample),
 )
 
 
@@ -304,12 +299,15 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
         reads, wholes = reads_of(entered, QUESTIONS, parse), entered.resources.derived(WHOLES, wholes_of)
         return analyses_of(reads, wholes, parse, str(embedder), entered.settings.seed)
 
+    def of_single(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+        return undefined(sample, (ACCURACY,)) if _is_fact(sample) else _accuracy(sample, outcomes)
+
     if ANSWER in entered.steps:
         measured[FALSE_BELIEF.key] = measured_sets(entered, FALSE_BELIEF, _rights)
         for name, group in FREE.items():
             measured[group.key] = measured_sets(entered, group, _rights) if name == embedder else None
         measured[CONTROL.key] = measured_sets(entered, CONTROL, _control)
-        measured[QUESTIONS.key] = with_findings(measured_samples(entered, QUESTIONS, _question), analyses)
+        measured[QUESTIONS.key] = with_findings(measured_samples(entered, QUESTIONS, of_single), analyses)
         measured[FACTS.key] = measured_samples(entered, FACTS, _fact)
     if JUDGE in entered.steps:
         if (told := measured_samples(entered, FREE_BELIEFS, _told)) is not None:
@@ -328,10 +326,6 @@ def _control(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     if sample.content["wholly_accessible"]:
         return result
     return replace(result, repaired=undefined(sample, (ALL,)).repaired)
-
-
-def _question(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
-    return undefined(sample, (ACCURACY,)) if _is_fact(sample) else _accuracy(sample, outcomes)
 
 
 def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:

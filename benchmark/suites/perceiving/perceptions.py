@@ -6,6 +6,8 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from benchmark.suites.items import ReadLine
 from benchmark.suites.questions import ItemView, Sample
 
@@ -83,6 +85,11 @@ def relined(sample: Sample, origins: Sequence[int | None], **content: Any) -> Sa
     perceivers = sample.gold["perceivers"]
     names = [[] if origin is None else perceivers[origin] for origin in origins]
     return replace(sample, content={**sample.content, **content}, gold={**sample.gold, "perceivers": names})
+
+
+def rounded(value: float | None) -> float | None:
+    """Round to three decimals as numpy does, and with it the released code; Python's differs at halves."""
+    return None if value is None else float(np.round(value, 3))
 
 
 def mean_shares(shares: Mapping[str, Shares | None], keys: Sequence[str]) -> dict[str, float | None]:

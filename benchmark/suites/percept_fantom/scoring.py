@@ -5,8 +5,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
 from benchmark.methods.perceptom import array_in
 from benchmark.suites.answers import Answered, BadAnswers, ParsedScores, answer_scores, read_answers
 from benchmark.suites.fantom_questions.data import (
@@ -35,7 +33,7 @@ from benchmark.suites.fantom_questions.metrics import (
 )
 from benchmark.suites.fantom_questions.parsing import after_marker
 from benchmark.suites.perceiving import asking
-from benchmark.suites.perceiving.perceptions import ACCURACY, Shares, mean_shares
+from benchmark.suites.perceiving.perceptions import ACCURACY, Shares, mean_shares, rounded
 from benchmark.suites.percept_fantom.data import (
     ASKED,
     SCENARIO_NAMES,
@@ -75,7 +73,7 @@ def scenario_metrics(reads: Sequence[Read], scenario: str) -> dict[str, Json]:
         single = [read for read in of_topic if read.kind == YES_NO]
         metrics[f"{topic}:set:ALL"] = _metric(groups_right(of_topic, _set_of))
         metrics[f"{topic}:list"] = _metric(shares_right(read for read in of_topic if read.kind == LIST))
-        metrics[f"{topic}:binary-f1"] = {"score": _rounded(released_f1(single)), "#questions": float(len(single))}
+        metrics[f"{topic}:binary-f1"] = {"score": rounded(released_f1(single)), "#questions": float(len(single))}
     orders = {order: _metric(shares_right(part)) for order, part in by_order(beliefs).items()}
     metrics |= {order: metric for order, metric in orders.items() if metric["score"]}
     metrics["set:ALL_character"], metrics["set:character_answer_consistency"] = map(_metric, _characters(everybody))
@@ -87,12 +85,7 @@ def _set_of(sample: Sample) -> str:
 
 
 def _metric(values: Sequence[float]) -> Json:
-    return {"score": _rounded(mean(values)), "#questions": float(len(values))}
-
-
-def _rounded(value: float | None) -> float | None:
-    """Three decimals as numpy rounds, of which Python's differs at halves."""
-    return None if value is None else float(np.round(value, 3))
+    return {"score": rounded(mean(values)), "#questions": float(len(values))}
 
 
 def _characters(reads: Sequence[Read]) -> tuple[list[float], list[float]]:
@@ -226,7 +219,7 @@ def _released(shares: Mapping[str, Shares], members: Sequence[str]) -> dict[str,
     values = [value for set_id in members if set_id in shares and (value := shares[set_id][ACCURACY]) is not None]
     whole = [float(value == 1) for value in values]
     return {
-        "Utterance-level Acc. (Perc. Inf. Acc.)": float(np.round(fmean(values), 3)) if values else None,
-        "Context-level Acc.": float(np.round(fmean(whole), 3)) if whole else None,
+        "Utterance-level Acc. (Perc. Inf. Acc.)": rounded(fmean(values)) if values else None,
+        "Context-level Acc.": rounded(fmean(whole)) if whole else None,
         "# Total Sets": float(len(members)),
     }

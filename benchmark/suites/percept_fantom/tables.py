@@ -11,7 +11,7 @@ from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.perceiving.asking import ANSWER
 from benchmark.suites.percept_fantom.data import SCENARIO_NAMES
 from benchmark.suites.percept_fantom.metrics import ALL, FALSE_BELIEF, NOUNS, QUESTIONS, TASKS, TRUE_BELIEF, Analyses
-from benchmark.suites.results import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
+from benchmark.suites.results import ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.tables import Analysed, analysed_of, at, figure, table_of, tables_of
 from core.messages import Sentence, gettext_noop, word
 
@@ -81,7 +81,7 @@ _OF_SETS = {
 def tables(results: ParseResults) -> dict[str, ShownTable]:
     """Return the tables of a parse, none without figures."""
     all_analysed = analysed_of(results, QUESTIONS.key, Analyses)
-    entrants = _three(all_analysed)
+    entrants = [(entrant, analyses.tasks) for entrant, analyses in all_analysed]
     lead = [
         of_three.without_metric(entrant.model, title, reason)
         for entrant, analyses in all_analysed
@@ -104,12 +104,9 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     """Return the picture of the three tasks by scenario."""
-    entrants = _three(analysed_of(results, QUESTIONS.key, Analyses))
+    analysed = analysed_of(results, QUESTIONS.key, Analyses)
+    entrants = [(entrant, analyses.tasks) for entrant, analyses in analysed]
     return of_three.pictures(entrants, TASKS, results.parse, "conversations", QUESTIONS.key)
-
-
-def _three(analysed: Analysed) -> list[tuple[EntrantResults, of_three.Metrics]]:
-    return [(entrant, analyses.tasks) for entrant, analyses in analysed]
 
 
 def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:

@@ -5,12 +5,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
 from benchmark.methods.perceptom import array_in, perceptions_of
 from benchmark.suites.answers import Answered, BadAnswers, ParsedScores, read_answers
 from benchmark.suites.perceiving import asking
-from benchmark.suites.perceiving.perceptions import ACCURACY, Shares, mean_shares
+from benchmark.suites.perceiving.perceptions import ACCURACY, Shares, mean_shares, rounded
 from benchmark.suites.perceiving.tables import SCENARIOS
 from benchmark.suites.percept_tomi.data import RAW_TYPES, TYPES, load
 from benchmark.suites.percept_tomi.parsing import named_place, official_right, official_shares, repaired_shares
@@ -114,7 +112,7 @@ def _perceptions(rows: Sequence[tuple[Sample, str]]) -> ParsedScores:
     for type_, names in TYPES.items():
         of_type = [sample.key for sample, _ in rows if sample.gold["type"] == type_]
         values = [value for key in of_type if (value := accuracy.get(key)) is not None]
-        mean = _rounded(fmean(values)) if values else None
+        mean = rounded(fmean(values)) if values else None
         numbers = {"# valid samples": float(len(values)), "# total samples": float(len(of_type))}
         by_type[" ".join(names)] = {"acc": mean, **numbers}
     by_scenario: dict[str, dict[str, float | None]] = {}
@@ -124,7 +122,7 @@ def _perceptions(rows: Sequence[tuple[Sample, str]]) -> ParsedScores:
         right = sum((metrics["acc"] or 0.0) * (metrics["# valid samples"] or 0.0) for metrics in parts)
         total = sum(metrics["# total samples"] or 0.0 for metrics in parts)
         by_scenario[scenario] = {
-            "acc": _rounded(right / valid) if valid else None,
+            "acc": rounded(right / valid) if valid else None,
             "num_valids": valid,
             "num_total": total,
         }
@@ -134,8 +132,3 @@ def _perceptions(rows: Sequence[tuple[Sample, str]]) -> ParsedScores:
     )
     official = {"per_story_accuracy": accuracy, "excluded": excluded, "by_qtype": by_type, "by_scenario": by_scenario}
     return ParsedScores({"answers": answers, "metrics": official}, {"answers": repaired, "metrics": means})
-
-
-def _rounded(value: float) -> float:
-    """Round to three decimals as numpy does; Python's differs at halves."""
-    return float(np.round(value, 3))
