@@ -8,7 +8,7 @@ class ConfigConfig(AppConfig):
     def ready(self) -> None:
         from config import checks  # noqa: F401  registers the checks
         from core import language
-        from core.catalogues.ours import compile_ours
+        from core.catalogues.files import compile_ours
 
         compile_ours()
         language.install(translation.gettext, translation.ngettext)

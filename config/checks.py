@@ -24,31 +24,31 @@ def environment_is_readable(app_configs: Any, **kwargs: Any) -> list[Error]:
 
 
 @register(ENVIRONMENT)
-def settings_agree(app_configs: Any, **kwargs: Any) -> list[Error]:
-    return [Error(sentence, id=f"credence.{number}") for number, sentence in _contradictions()]
-
-
-def _contradictions() -> Iterator[tuple[str, str]]:
-    """Yield (id, sentence) of what one setting says and another denies."""
+def settings_agree(app_configs: Any, **kwargs: Any) -> Iterator[Error]:
+    """Yield what one setting says and another denies."""
     url, is_https = settings.SITE_URL, urlsplit(settings.SITE_URL).scheme == "https"
     if is_https and not settings.BEHIND_TLS:
-        yield "E002", f"SITE_URL is {url}, but BEHIND_TLS is false; leave BEHIND_TLS out: SITE_URL decides."
+        sentence = f"SITE_URL is {url}, but BEHIND_TLS is false; leave BEHIND_TLS out: SITE_URL decides."
+        yield Error(sentence, id="credence.E002")
     elif settings.BEHIND_TLS and not is_https:
-        yield "E002", f"BEHIND_TLS is true, but SITE_URL is {url}; expected its https address."
+        yield Error(f"BEHIND_TLS is true, but SITE_URL is {url}; expected its https address.", id="credence.E002")
     if settings.BEHIND_TLS and not settings.TRUST_PROXY:
-        yield (
-            "E003",
+        yield Error(
             f"SITE_URL is {url}, but TRUST_PROXY is false, so every page would redirect to itself without end. Set "
             "TRUST_PROXY=true, and have the proxy in front set X-Forwarded-Proto.",
+            id="credence.E003",
         )
     for name in settings.ALLOWED_HOSTS:
         if not _ALLOWED.fullmatch(name):
-            yield "E004", f"ALLOWED_HOSTS names {name!r}; expected host names without a scheme, a port or a path."
+            sentence = f"ALLOWED_HOSTS names {name!r}; expected host names without a scheme, a port or a path."
+            yield Error(sentence, id="credence.E004")
     for name in settings.CSRF_TRUSTED_ORIGINS:
         if not re.match("https?://[^/]+$", name):
-            yield "E005", f"CSRF_TRUSTED_ORIGINS names {name!r}; expected origins such as https://credence.example."
+            sentence = f"CSRF_TRUSTED_ORIGINS names {name!r}; expected origins such as https://credence.example."
+            yield Error(sentence, id="credence.E005")
     if settings.REDIS_URL and not settings.REDIS_URL.startswith(("redis://", "rediss://", "unix://")):
-        yield "E006", "REDIS_URL has another scheme than redis, rediss or unix; expected redis://host:port/number."
+        sentence = "REDIS_URL has another scheme than redis, rediss or unix; expected redis://host:port/number."
+        yield Error(sentence, id="credence.E006")
 
 
 @register(Tags.security, deploy=True)

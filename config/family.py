@@ -67,23 +67,22 @@ class Family:
         while self._members or (self._again and not failed):
             died, status = os.wait()
             if work := self._again.pop(died, None):
-                self._begin_again(work, status)
+                if not self._ending:
+                    print(
+                        f"A process ended ({os.waitstatus_to_exitcode(status)}); another begins.",
+                        file=sys.stderr,
+                        flush=True,
+                    )
+                    time.sleep(PAUSE_SECONDS)
+                if not self._ending:
+                    self.fork(work, again=True)
+                if self._ending:  # since a moment ago
+                    self._end()
             else:
                 self._members.remove(died)
                 failed |= not self._ending and status != 0
                 self._end()
         return int(failed)
-
-    def _begin_again(self, work: Callable[[], None], status: int) -> None:
-        if not self._ending:
-            print(
-                f"A process ended ({os.waitstatus_to_exitcode(status)}); another begins.", file=sys.stderr, flush=True
-            )
-            time.sleep(PAUSE_SECONDS)
-        if not self._ending:
-            self.fork(work, again=True)
-        if self._ending:  # since a moment ago
-            self._end()
 
     def _end(self, number: int = 0, frame: FrameType | None = None) -> None:
         self._ending = True

@@ -39,6 +39,8 @@ CONCESSION_SECONDS = 0.001
 
 
 def main(*, with_worker: bool = False) -> None:
+    from django.core.exceptions import ImproperlyConfigured
+
     from config.environment import bracketed, integer, problems
     from config.listening import address, listen
 
@@ -48,32 +50,27 @@ def main(*, with_worker: bool = False) -> None:
     if problems:
         sys.exit(" ".join(problems))
     gc.disable()  # nothing of what is loaded ends before the server does
-    _load()  # before the processes part: they share what it takes
-    listening = listen(host, port, backlog=1024)
-    from config import wsgi  # noqa: F401  (notes which static files there are)
-
-    gc.freeze()  # a collection writes to all that it looks at, and what is written to is shared no more
-    gc.enable()
-    shares, family = Shares(workers), Family()
-    print(f"Credence is at http://{bracketed(host)}:{port}/", flush=True)
-    for number in range(workers):
-        family.fork(partial(_serve, listening, threads, Share(shares, number)))
-    if with_worker:
-        family.fork(partial(_work, listening), again=True)
-    sys.exit(family.watch())
-
-
-def _load() -> None:
-    from django.core.exceptions import ImproperlyConfigured
-
     wrong = ""
-    try:
+    try:  # before the processes part: they share what it takes
         from config import loaded  # noqa: F401
     except ImproperlyConfigured as error:
         wrong = str(error)
     preparing.wait()  # comes to no end where the settings are wrong, and says so itself
     if wrong := wrong or _refusal():
         sys.exit(wrong)
+    listening = listen(host, port, backlog=1024)
+    from config import wsgi  # noqa: F401  (notes which static files there are)
+
+    gc.freeze()  # a collection writes to all that it looks at, and what is written to is shared no more
+    gc.enable()
+    counts = memoryview(mmap.mmap(-1, 4 * workers)).cast("I")  # in memory that all processes share
+    family = Family()
+    print(f"Credence is at http://{bracketed(host)}:{port}/", flush=True)
+    for number in range(workers):
+        family.fork(partial(_serve, listening, threads, Share(counts, number)))
+    if with_worker:
+        family.fork(partial(_work, listening), again=True)
+    sys.exit(family.watch())
 
 
 def _refusal() -> str:
@@ -108,19 +105,12 @@ def _work(listening: socket.socket) -> None:
     worker.main()
 
 
-class Shares:
-    """Connections that each process holds, in memory that all of them share."""
-
-    def __init__(self, processes: int) -> None:
-        self.counts = memoryview(mmap.mmap(-1, 4 * processes)).cast("I")
-
-
 class Share:
     """The share of one process in the open connections. They stay open, so that the process that accepted most of them
-    would serve most people, slowly, while others have nothing to do."""
+    would serve most people, slowly, while others have nothing to do. `counts` has the connections that each holds."""
 
-    def __init__(self, shares: Shares, number: int) -> None:
-        self._counts, self._number = shares.counts, number
+    def __init__(self, counts: memoryview[int], number: int) -> None:
+        self._counts, self._number = counts, number
         self._conceded = 0
 
     def of(self, server: TcpWSGIServer) -> None:
@@ -132,20 +122,15 @@ class Share:
             return readable()
 
         def accept_if_due() -> None:
-            if not self.concedes():
-                accept()
-                counted()
+            if self._counts[self._number] > min(self._counts) and self._conceded < CONCESSIONS:
+                self._conceded += 1
+                time.sleep(CONCESSION_SECONDS)  # in which the others can take it
+                return
+            self._conceded = 0
+            accept()
+            counted()
 
         server.readable, server.handle_accept = counted, accept_if_due
-
-    def concedes(self) -> bool:
-        """Return whether to leave a waiting connection to others, after a moment in which they can take it."""
-        if self._counts[self._number] == min(self._counts) or self._conceded == CONCESSIONS:
-            self._conceded = 0
-            return False
-        self._conceded += 1
-        time.sleep(CONCESSION_SECONDS)
-        return True
 
 
 def _serve(listening: socket.socket, threads: int, share: Share) -> None:

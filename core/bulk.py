@@ -7,7 +7,7 @@ path take one statement.
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from django.db import connection, models
@@ -105,33 +105,24 @@ def _few(model: type[models.Model], fields: Names, unique: Names, update: Names,
         held_count = f"{quote(model._meta.db_table)}.{columns[follows]}"
         statement += f" WHERE EXCLUDED.{columns[follows]} = {held_count} + 1"
     if connection.vendor == "postgresql":
-        return statement, _as_one_text(model_fields)
-    return statement, _as_values(_adapters(model, fields), len(fields))
+        # Values one by one would be parsed anew for each number of rows: by the driver, which takes longer than all
+        # else, and by the server.
+        names = [field.column for field in model_fields]
+        types = ", ".join(f"{quote(field.column)} {field.db_type(connection)}" for field in model_fields)
+        select = f"SELECT {', '.join(map(quote, names))} FROM json_to_recordset(%s::json) AS given({types})"
+        encode = json.JSONEncoder(ensure_ascii=False, default=str).encode  # moments and decimals are texts in JSON
 
+        def one_text(rows: Sequence[Sequence[Any]]) -> tuple[str, list[Any]]:
+            return select, [encode([dict(zip(names, row, strict=True)) for row in rows])]
 
-def _as_values(adapters: dict[int, Adapter], width: int) -> Written:
-    marks = f"({', '.join(['%s'] * width)})"
+        return statement, one_text
+    adapters = _adapters(model, fields)
+    marks = f"({', '.join(['%s'] * len(fields))})"
 
-    def written(rows: Sequence[Sequence[Any]]) -> tuple[str, list[Any]]:
-        values = [value for row in _adapted(rows, adapters) for value in row]
-        return f"VALUES {', '.join([marks] * len(rows))}", values
+    def values(rows: Sequence[Sequence[Any]]) -> tuple[str, list[Any]]:
+        return f"VALUES {', '.join([marks] * len(rows))}", [value for row in _adapted(rows, adapters) for value in row]
 
-    return written
-
-
-def _as_one_text(fields: Sequence[Column]) -> Written:
-    """Values one by one would be parsed anew for each number of rows: by the driver, which takes longer than all else,
-    and by the server."""
-    quote = connection.ops.quote_name
-    names = [field.column for field in fields]
-    types = ", ".join(f"{quote(field.column)} {field.db_type(connection)}" for field in fields)
-    values = f"SELECT {', '.join(map(quote, names))} FROM json_to_recordset(%s::json) AS given({types})"
-    encode = json.JSONEncoder(ensure_ascii=False, default=str).encode  # moments and decimals are texts in JSON
-
-    def written(rows: Sequence[Sequence[Any]]) -> tuple[str, list[Any]]:
-        return values, [encode([dict(zip(names, row, strict=True)) for row in rows])]
-
-    return written
+    return statement, values
 
 
 def update_rows(
@@ -172,18 +163,16 @@ def _adapters(model: type[models.Model], fields: Sequence[str]) -> dict[int, Ada
 
 @lru_cache
 def _adapters_of(model: type[models.Model], fields: Names) -> dict[int, Adapter]:
-    columns = (_column(model, name) for name in fields)
-    return {at: adapt for at, field in enumerate(columns) if (adapt := _adapter(field))}
-
-
-def _adapter(field: Column) -> Adapter | None:
-    if isinstance(field, models.JSONField):
-        return lambda value: None if value is None else to_json(stored(value)).decode()
-    if isinstance(field, models.DateTimeField) and connection.vendor != "postgresql":
-        return _moment_as_text
-    if isinstance(field, models.DecimalField):
-        return lru_cache(4096)(lambda value: field.get_db_prep_save(value, connection))
-    return None
+    adapters: dict[int, Adapter] = {}
+    for at, name in enumerate(fields):
+        field = _column(model, name)
+        if isinstance(field, models.JSONField):
+            adapters[at] = lambda value: None if value is None else to_json(stored(value)).decode()
+        elif isinstance(field, models.DateTimeField) and connection.vendor != "postgresql":
+            adapters[at] = _moment_as_text
+        elif isinstance(field, models.DecimalField):
+            adapters[at] = lru_cache(4096)(partial(field.get_db_prep_save, connection=connection))
+    return adapters
 
 
 @lru_cache(4096)

@@ -6,16 +6,10 @@ sentence is as it was written. The names are those of gettext, by which the text
 
 from collections.abc import Callable
 
-
-def _as_written(text: str) -> str:
-    return text
-
-
-def _counted_as_written(singular: str, plural: str, count: int) -> str:
-    return singular if count == 1 else plural
-
-
-_translators: tuple[Callable[[str], str], Callable[[str, str, int], str]] = (_as_written, _counted_as_written)
+_translators: tuple[Callable[[str], str], Callable[[str, str, int], str]] = (
+    lambda text: text,
+    lambda singular, plural, count: singular if count == 1 else plural,
+)
 
 
 def install(translate: Callable[[str], str], translate_counted: Callable[[str, str, int], str]) -> None:

@@ -174,7 +174,10 @@ def restored(value: Any) -> Any:
     if isinstance(value, dict):
         if ID in value:
             return Sentence._made(value[ID], restored(value.get(PARAMETERS, {})), value.get(TEXT, ""))
-        return {_from_key(name): restored(item) for name, item in value.items()}
+        return {
+            (from_text(name) if name.startswith(MARK) else name.removeprefix(SIGN)): restored(item)
+            for name, item in value.items()
+        }
     if isinstance(value, list):
         return [restored(item) for item in value]
     return value
@@ -196,7 +199,3 @@ def from_text(text: str) -> Sentence:
 def _as_key(name: Any) -> Any:
     text = as_text(name) if isinstance(name, str) else name
     return SIGN + text if isinstance(text, str) and text.startswith(SIGN) else text
-
-
-def _from_key(name: str) -> str:
-    return from_text(name) if name.startswith(MARK) else name.removeprefix(SIGN)

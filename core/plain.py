@@ -83,35 +83,27 @@ def _reader(hint: Any) -> Reader | None:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         readers = [reader for argument in arguments if argument is not NoneType and (reader := _reader(argument))]
-        return _optional(readers[0]) if len(readers) == 1 else None
+        if len(readers) != 1:
+            return None
+        of_given = readers[0]
+        return lambda value: None if value is None else of_given(value)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return _each_value(_reader(arguments[1]))
+        of_value = _reader(arguments[1])
+        return of_value and (lambda values: {name: of_value(value) for name, value in values.items()})
     if isinstance(origin, type) and issubclass(origin, Collection):
-        return _each(list if origin in (Sequence, Collection) else origin, _reader(arguments[0]))
-    return _reader_of_class(hint) if isinstance(hint, type) else None
-
-
-def _reader_of_class(kind: type) -> Reader | None:
-    if is_dataclass(kind):
-        return getattr(kind, "from_json", None) or partial(read_as, kind)
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return lambda value: kind(*value)
+        kind: Callable[[Any], Any] = list if origin in (Sequence, Collection) else origin
+        of_item = _reader(arguments[0])
+        if of_item is None:
+            return None if kind is list else kind
+        return lambda values: kind(map(of_item, values))
+    if not isinstance(hint, type):
+        return None
+    if is_dataclass(hint):
+        return getattr(hint, "from_json", None) or partial(read_as, hint)
+    if issubclass(hint, tuple) and hasattr(hint, "_fields"):
+        return lambda value: hint(*value)
     scalars: dict[type, Reader] = {Decimal: Decimal, datetime: datetime.fromisoformat}
-    return scalars.get(kind)
-
-
-def _optional(reader: Reader) -> Reader:
-    return lambda value: None if value is None else reader(value)
-
-
-def _each_value(reader: Reader | None) -> Reader | None:
-    return reader and (lambda values: {name: reader(value) for name, value in values.items()})
-
-
-def _each(kind: Callable[[Any], Any], reader: Reader | None) -> Reader | None:
-    if reader is None:
-        return None if kind is list else kind
-    return lambda values: kind(map(reader, values))
+    return scalars.get(hint)
 
 
 @cache

@@ -49,7 +49,9 @@ class Read(Generic[Row]):
         self._written: dict[tuple[tuple[str, int], ...], _Written] = {}
 
     def __call__(self, **values: Any) -> list[Row]:
-        values = {name: _filled_up(value) if isinstance(value, list) else value for name, value in values.items()}
+        for name, value in values.items():
+            if isinstance(value, list):  # and so many times the last item that their number is a power of two
+                values[name] = value + value[-1:] * ((1 << (len(value) - 1).bit_length()) - len(value))
         shape = tuple((name, len(value)) for name, value in values.items() if isinstance(value, list))
         written = self._written.get(shape)
         if written is None:
@@ -104,11 +106,6 @@ def _stand_ins(values: dict[str, Any]) -> tuple[SimpleNamespace, dict[Any, Place
         for name, value in values.items()
     }
     return SimpleNamespace(**given), places
-
-
-def _filled_up(items: list[Any]) -> list[Any]:
-    """Return the items and so many times the last that their number is a power of two."""
-    return items + items[-1:] * ((1 << (len(items) - 1).bit_length()) - len(items))
 
 
 def _filled(parameters: Sequence[tuple[Place | None, Any]], values: dict[str, Any]) -> Iterator[Any]:

@@ -2,7 +2,6 @@
 writable, not prepared."""
 
 import errno
-from collections.abc import Iterator
 
 FULL = "{place}: the disk is full, so nothing was saved; make room, then try again. What was saved before is kept."
 DAMAGED = "{place}: the file is damaged, or it is not a database; restore a backup, or name another database."
@@ -51,12 +50,16 @@ def sentence_of(error: BaseException, *, place: str) -> str | None:
 
     `place` names the database (its file, or host and name without a password); an OSError's own file takes its place.
     """
-    for cause in _chain(error):
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
         if isinstance(cause, OSError):
             if sentence := _ERRNO.get(cause.errno or 0):
                 return sentence.format(place=cause.filename or place)
         elif sentence := _of_database(cause):
             return sentence.format(place=place)
+        cause = cause.__cause__ or cause.__context__
     return None
 
 
@@ -71,11 +74,3 @@ def _of_database(error: BaseException) -> str | None:
     if state is None:  # the connection could not be made, or broke
         return AWAY if type(error).__name__ in ("OperationalError", "ConnectionTimeout", "PoolTimeout") else None
     return _SQLSTATE.get(state) or _SQLSTATE_CLASSES.get(state[:2])
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__

@@ -74,7 +74,14 @@ class Together(Generic[Work, Outcome]):
                 for turn in taken:
                     self._do_alone(turn)
         finally:
-            self._pass_on([turn for turn in taken if turn is not own])
+            others = [turn for turn in taken if turn is not own]
+            with self._guard:
+                self._waiting.extendleft(turn for turn in reversed(others) if not turn.done)  # if this thread is ending
+                called = [turn for turn in others if turn.done]
+                called += [self._waiting[0]] if self._waiting else []
+                self._led = bool(self._waiting)
+            for turn in called:
+                turn.called.release()
 
     def _take(self, most: int = MOST) -> list[_Turn[Work, Outcome]]:
         taken: list[_Turn[Work, Outcome]] = []
@@ -96,16 +103,6 @@ class Together(Generic[Work, Outcome]):
             turn.ends(outcome)
         except Exception as error:
             turn.ends(error)
-
-    def _pass_on(self, taken: list[_Turn[Work, Outcome]]) -> None:
-        """Call those whose work is done, and the next to lead."""
-        with self._guard:
-            self._waiting.extendleft(turn for turn in reversed(taken) if not turn.done)  # where this thread is ending
-            called = [turn for turn in taken if turn.done]
-            called += [self._waiting[0]] if self._waiting else []
-            self._led = bool(self._waiting)
-        for turn in called:
-            turn.called.release()
 
 
 class _Turn(Generic[Work, Outcome]):

@@ -8,8 +8,7 @@ import polib
 from django.conf import settings
 
 from core.catalogues.extraction import Text
-from core.catalogues.files import entries, path_of, translated
-from core.catalogues.ours import own_apps
+from core.catalogues.files import entries, own_apps, path_of, translated
 
 PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]|\{(\w*)[^{}]*\}")
 

@@ -10,7 +10,7 @@ from django.core.cache import caches
 from django.db.models import CharField, JSONField, TextField
 
 from benchmark.models import Snapshot
-from core.catalogues.ours import own_apps
+from core.catalogues.files import own_apps
 from tests.benchmark.results_world import results_world
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.once]

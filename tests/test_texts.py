@@ -12,8 +12,17 @@ from django.utils.translation import override
 
 from benchmark.suites.registry import suites
 from core.catalogues.extraction import Text, python_texts, script_texts, template_texts
-from core.catalogues.files import LOCALES, compile_all, entries, path_of, sources, texts_by_catalogue, translated
-from core.catalogues.ours import FRAME, own_apps
+from core.catalogues.files import (
+    FRAME,
+    LOCALES,
+    compile_all,
+    entries,
+    own_apps,
+    path_of,
+    sources,
+    texts_by_catalogue,
+    translated,
+)
 from core.catalogues.sentences import translated as in_language
 from core.joints import clauses, labelled, listed, noted, seamed, sentences
 from tests.catalogues import faults, placeholders

@@ -106,7 +106,12 @@ def recover() -> None:
         report_process()
         reap(now=database_time())
         if Job.objects.preparing().exists() or endpoints_with_work():
-            _notify_or_work()
+            try:
+                notify_workers()
+            except Exception:
+                if processes.CALLS in consumed_queues():
+                    prepare_jobs()
+                    work()
     finally:
         connections.close_all()
 
@@ -117,15 +122,6 @@ def remove_process() -> None:
         processes.leave()
     finally:
         connections.close_all()
-
-
-def _notify_or_work() -> None:
-    try:
-        notify_workers()
-    except Exception:
-        if processes.CALLS in consumed_queues():
-            prepare_jobs()
-            work()
 
 
 def announce() -> list[str]:

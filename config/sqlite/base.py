@@ -32,23 +32,27 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _start_transaction_under_autocommit(self) -> None:
         give_up = time.monotonic() + self._patience
-        self._enter_queue()
+        if not self.is_in_memory_db():
+            queue = queue_of(str(self.settings_dict["NAME"]))
+            try:
+                queue.enter(self._patience)
+            except StillWaiting as error:
+                raise OperationalError("database is locked") from error
+            self._queue = queue
         try:
-            self._begin(give_up)
+            while True:
+                try:
+                    with self._asking_once():
+                        super()._start_transaction_under_autocommit()  # type: ignore[misc]
+                        return
+                except OperationalError as error:
+                    code = getattr(error.__cause__, "sqlite_errorcode", 0) & _PRIMARY
+                    if code != sqlite3.SQLITE_BUSY or time.monotonic() >= give_up:
+                        raise
+                time.sleep(random.uniform(*PAUSE_SECONDS))
         except BaseException:
             self._leave_queue()
             raise
-
-    def _begin(self, give_up: float) -> None:
-        while True:
-            try:
-                with self._asking_once():
-                    super()._start_transaction_under_autocommit()  # type: ignore[misc]
-                    return
-            except OperationalError as error:
-                if not _is_busy(error) or time.monotonic() >= give_up:
-                    raise
-            time.sleep(random.uniform(*PAUSE_SECONDS))
 
     def _commit(self) -> None:
         super()._commit()  # type: ignore[misc]
@@ -68,16 +72,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
         finally:
             self._leave_queue()
 
-    def _enter_queue(self) -> None:
-        if self.is_in_memory_db():
-            return
-        queue = queue_of(str(self.settings_dict["NAME"]))
-        try:
-            queue.enter(self._patience)
-        except StillWaiting as error:
-            raise OperationalError("database is locked") from error
-        self._queue = queue
-
     def _leave_queue(self) -> None:
         queue, self._queue = self._queue, None
         if queue is not None:
@@ -96,7 +90,3 @@ class DatabaseWrapper(base.DatabaseWrapper):
             yield
         finally:
             self.connection.execute(f"PRAGMA busy_timeout = {int(self._patience * 1000)}").close()
-
-
-def _is_busy(error: OperationalError) -> bool:
-    return (getattr(error.__cause__, "sqlite_errorcode", 0) & _PRIMARY) == sqlite3.SQLITE_BUSY

@@ -86,7 +86,9 @@ def one_shape(exc: Exception, context: dict[str, Any]) -> JsonResponse:
     if isinstance(exc, RequestDataTooBig):
         exc = TooLarge("The request is too large.")
     if isinstance(exc, NotAuthenticated | AuthenticationFailed):
-        exc = _limited(exc, context)
+        # Here, as a view looks at its throttles after its permissions, and so never at those of a refused request.
+        strangers = Strangers()
+        exc = exc if strangers.allow_request(context["request"], context["view"]) else Throttled(strangers.wait())
     response = exception_handler(exc, context)
     if response is None and trouble_of(exc):
         answer = error(503, UNAVAILABLE)
@@ -105,14 +107,6 @@ def one_shape(exc: Exception, context: dict[str, Any]) -> JsonResponse:
         if name in response:
             answer[name] = response[name]
     return answer
-
-
-def _limited(exc: Exception, context: dict[str, Any]) -> Exception:
-    """Strangers are counted here: a view looks at its throttles after its permissions, and so never at those of a
-    refused request."""
-
-    strangers = Strangers()
-    return exc if strangers.allow_request(context["request"], context["view"]) else Throttled(strangers.wait())
 
 
 def error(status_code: int, message: str, fields: dict[str, list[str]] | None = None) -> JsonResponse:

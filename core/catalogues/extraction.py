@@ -78,21 +78,19 @@ _CONSTANT = re.compile(rf"\b_\(({_QUOTED})\)")
 
 def template_texts(source: str) -> set[Text]:
     """Return the texts of a template: of its tags `translate` and `blocktranslate`, and its constants `_("…")`."""
-    return set(_of_tokens(iter(Lexer(source).tokenize())))
-
-
-def _of_tokens(tokens: Iterator[Token]) -> Iterator[Text]:
+    texts = set[Text]()
+    tokens = iter(Lexer(source).tokenize())
     for token in tokens:
         if token.token_type not in (TokenType.BLOCK, TokenType.VAR):
             continue
-        if token.token_type == TokenType.BLOCK and (inline := _INLINE.match(token.contents)):
-            yield Text(_constant(inline[1]), context=_constant(inline[2] or ""))
-        for noun, plural in _COUNTED.findall(token.contents):
-            yield counted_text(noun, plural)
-        for constant in _CONSTANT.findall(token.contents):
-            yield Text(_constant(constant))
-        if token.token_type == TokenType.BLOCK and (block := _BLOCK.match(token.contents)):
-            yield _of_block(tokens, _constant(block[1] or ""), trimmed="trimmed" in token.split_contents())
+        is_tag = token.token_type == TokenType.BLOCK
+        if is_tag and (inline := _INLINE.match(token.contents)):
+            texts.add(Text(_constant(inline[1]), context=_constant(inline[2] or "")))
+        texts |= {counted_text(noun, plural) for noun, plural in _COUNTED.findall(token.contents)}
+        texts |= {Text(_constant(constant)) for constant in _CONSTANT.findall(token.contents)}
+        if is_tag and (block := _BLOCK.match(token.contents)):
+            texts.add(_of_block(tokens, _constant(block[1] or ""), trimmed="trimmed" in token.split_contents()))
+    return texts
 
 
 def _constant(quoted: str) -> str:

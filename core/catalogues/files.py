@@ -5,12 +5,15 @@ is compiled from them when a process begins (`compile_all`), and nobody keeps it
 """
 
 import hashlib
+import logging
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import polib
+from django.apps import apps
+from django.conf import settings
 
 from core.catalogues.extraction import Text, python_texts, schema_texts, script_texts, template_texts
 
@@ -106,31 +109,41 @@ def compile_all(base: Path, apps: Iterable[str], to: Path) -> None:
 
     What is compiled names the digest of what it was made of. Raises OSError where it cannot be written.
     """
-    for locale in LOCALES:
+    for locale, plurals in LOCALES.items():
         for domain in DOMAINS:
             made_of = [path for app in apps if (path := path_of(base, app, locale, domain)).exists()]
             digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in made_of)).hexdigest()
             made = to / locale / "LC_MESSAGES" / f"{domain}.mo"
-            if not made.exists() or digest.encode() not in made.read_bytes():
-                _write(made, _joined(made_of, locale, digest).to_binary())
+            if made.exists() and digest.encode() in made.read_bytes():
+                continue
+            whole = polib.MOFile()
+            whole.metadata = {
+                "Language": locale,
+                "Content-Type": "text/plain; charset=UTF-8",
+                "Plural-Forms": plurals,
+                "X-Made-Of": digest,
+            }
+            read = [pair for path in made_of for pair in entries(path).items() if all(translated(pair[1]))]
+            whole.extend(dict(read).values())
+            made.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=made.parent, delete=False) as file:
+                file.write(whole.to_binary())
+            os.replace(file.name, made)  # another process that begins now reads all of it or what was there before
 
 
-def _joined(paths: Iterable[Path], locale: str, digest: str) -> polib.MOFile:
-    whole = polib.MOFile()
-    whole.metadata = {
-        "Language": locale,
-        "Content-Type": "text/plain; charset=UTF-8",
-        "Plural-Forms": LOCALES[locale],
-        "X-Made-Of": digest,
-    }
-    joined = {text: entry for path in paths for text, entry in entries(path).items() if all(translated(entry))}
-    whole.extend(joined.values())
-    return whole
+FRAME = "config"
+"""The app whose catalogue has the frame of all pages, which names what all apps have: base, menus, errors, log-in."""
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Write a file at once: another process that begins now reads all of it or what was there before."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(content)
-    os.replace(file.name, path)
+def own_apps() -> list[str]:
+    """Return the labels of the apps that are folders of this code."""
+    return [app.label for app in apps.get_app_configs() if Path(app.path).parent == settings.BASE_DIR]
+
+
+def compile_ours() -> None:
+    """Compile the catalogues for Django to read. Where that cannot be written, pages are as they were written: in
+    English."""
+    try:
+        compile_all(settings.BASE_DIR, own_apps(), Path(settings.LOCALE_PATHS[0]))
+    except OSError as error:
+        logging.getLogger(__name__).warning("The translated texts could not be written: %s", error)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable
-from typing import Any
 
-from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
@@ -55,12 +53,10 @@ def _key_of(request: HttpRequest) -> str:
     if not 0 < len(typed) <= _LONGEST:
         return ""
     fields = sorted((name, values) for name, values in request.POST.lists() if name not in _OF_THE_FRAME)
-    files = sorted((name, *_content(upload)) for name, uploads in request.FILES.lists() for upload in uploads)
-    return once.digest_of(request.user.pk, request.path, typed, fields, files)
-
-
-def _content(file: UploadedFile[Any]) -> tuple[str, str]:
-    file.seek(0)
-    digest = hashlib.file_digest(file, "sha256").hexdigest()
-    file.seek(0)
-    return file.name or "", digest
+    files = []
+    for name, uploads in request.FILES.lists():
+        for upload in uploads:
+            upload.seek(0)
+            files.append((name, upload.name or "", hashlib.file_digest(upload, "sha256").hexdigest()))
+            upload.seek(0)
+    return once.digest_of(request.user.pk, request.path, typed, fields, sorted(files))

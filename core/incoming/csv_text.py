@@ -54,8 +54,17 @@ class CsvText:
             if delimiter in '\r\n"':
                 raise BadSheet(Sentence("{file}, line 1: sep= names no character that separates cells.", file=file))
             head = self._head()
-        self.delimiter = delimiter or self._likely(head)
         self._first = head
+        bare = _QUOTED.sub("", head)
+        most = max(map(bare.count, DELIMITERS))  # the likely delimiter occurs most often outside quotes
+        likely = [mark for mark in DELIMITERS if bare.count(mark) == most]
+        if not delimiter and most and len(likely) > 1:
+            sentence = gettext_noop(
+                "{file}, line {line}: {first} and {second} occur equally often between the names of columns; "
+                "expected one of them, and names that hold the other in quotes."
+            )
+            raise self._bad(sentence, first=sign_of(likely[0]), second=sign_of(likely[1]))
+        self.delimiter = delimiter or (likely[0] if most else ONE_COLUMN)
 
     def _bad(self, sentence: str, line: int = 0, **values: object) -> BadSheet:
         """Return the refusal of the file for a line, by default the one that was read last."""
@@ -77,19 +86,6 @@ class CsvText:
             self._record.append(text)
             yield text
 
-    def _likely(self, head: str) -> str:
-        """Return the delimiter of a header: the one of DELIMITERS that occurs most often outside quotes."""
-        bare = _QUOTED.sub("", head)
-        most = max(map(bare.count, DELIMITERS))
-        likely = [mark for mark in DELIMITERS if bare.count(mark) == most]
-        if most and len(likely) > 1:
-            sentence = gettext_noop(
-                "{file}, line {line}: {first} and {second} occur equally often between the names of columns; "
-                "expected one of them, and names that hold the other in quotes."
-            )
-            raise self._bad(sentence, first=sign_of(likely[0]), second=sign_of(likely[1]))
-        return likely[0] if most else ONE_COLUMN
-
     def records(self) -> Iterator[Record]:
         """Yield the records, blank ones too."""
         csv.field_size_limit(LONGEST_CELL)
@@ -105,7 +101,7 @@ class CsvText:
                 if len(record) > 1:
                     self._check_swallowed(cells, line)
                     text = "".join(record)
-                is_odd = '"' in text and (blank_before_quote in text or any(map(_is_odd, cells)))
+                is_odd = '"' in text and (blank_before_quote in text or any(cell.count('"') % 2 for cell in cells))
                 problem = _of_quotes(cells, text, self.delimiter) if is_odd else ""
                 record.clear()
                 yield line, cells, problem
@@ -185,10 +181,6 @@ def _cells(text: str, delimiter: str) -> Iterator[_Cell]:
         if closes < 0 or text[closes + 1 : closes + 2] not in ("", delimiter, "\n", "\r"):
             return
         at = closes + 2
-
-
-def _is_odd(cell: str) -> bool:
-    return cell.count('"') % 2 == 1
 
 
 def _of_quotes(cells: list[str], text: str, delimiter: str) -> str:

@@ -8,7 +8,6 @@ literals are read as well; nothing is guessed about what is missing.
 import ast
 import json
 import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 from core.incoming.text import MAX_DEPTH
@@ -54,7 +53,11 @@ class Values(NamedTuple):
         if self.is_all and _are_rows(self.values, fields):
             return list(self.values)
         for value in reversed(self.values):
-            inside = _inside(value) if isinstance(value, dict) else ()
+            inside: list[Any] = []
+            level = [value] if isinstance(value, dict) else []
+            while level:
+                level = [child for item in level for child in _containers_in(item)]
+                inside += level
             if fitting := [rows for rows in inside if isinstance(rows, list) and _are_rows(rows, fields)]:
                 return [row for rows in fitting for row in rows]
         return [] if self.is_all and self.values == ([],) else None
@@ -69,14 +72,6 @@ def _are_rows(values: Any, fields: tuple[str, ...]) -> bool:
     names = {plain_name(field) for field in fields}
     are_objects = all(isinstance(value, dict) for value in values)
     return are_objects and any(names <= set(map(plain_name, value)) for value in values)
-
-
-def _inside(value: Any) -> Iterator[Any]:
-    """Yield the containers inside a value, level by level."""
-    level = [value]
-    while level:
-        level = [child for item in level for child in _containers_in(item)]
-        yield from level
 
 
 def _containers_in(value: Any) -> list[Any]:
@@ -130,7 +125,13 @@ def _value(text: str) -> Any:
     value = _strictly(text)
     if value is None:
         value = _strictly(_STRING_OR_COMMA.sub(_kept, _STRING_OR_REMARK.sub(_kept, text)))
-    return _literal(text) if value is None and len(text) <= _LONGEST_LITERAL else value
+    if value is not None or len(text) > _LONGEST_LITERAL:
+        return value
+    try:  # the list or object that Python's own notation writes, unless a key of it is not a text
+        literal = ast.literal_eval(text)
+        return json.loads(json.dumps(literal)) if isinstance(literal, (dict, list)) else None
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
 
 
 def _kept(part: re.Match[str]) -> str:
@@ -141,13 +142,4 @@ def _strictly(text: str) -> Any:
     try:
         return json.loads(text, strict=False)
     except (ValueError, RecursionError):
-        return None
-
-
-def _literal(text: str) -> Any:
-    """Return the list or object that Python's own notation writes; None if a key of it is not a text."""
-    try:
-        value = ast.literal_eval(text)
-        return json.loads(json.dumps(value)) if isinstance(value, (dict, list)) else None
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None

@@ -104,7 +104,22 @@ def text_of(handle: IO[bytes], file: str, *, encoding: str = "", check: bool = T
         handle.seek(0)
     name = encoding or encoding_of(start)
     if check:
-        _check(handle, file, name, start)
+        if b"\0" in start and not name.startswith(("utf-16", "utf-32")):
+            if tuple(_readings(start)) == _UNMARKED:
+                raise BadText(
+                    Sentence("{file} can be read as UTF-16 in either order of bytes; save it as UTF-8.", file=file)
+                )
+            raise BadText(
+                Sentence("{file} holds NUL bytes, so it is neither text nor a spreadsheet (.xlsx).", file=file)
+            )
+        decoder = codecs.getincrementaldecoder(name)()
+        line = 1
+        for piece in _pieces(handle):
+            try:
+                line += decoder.decode(piece, final=not piece).count("\n")
+            except UnicodeDecodeError as error:
+                line += error.object[: error.start].count(b"\n")
+                raise BadText(_fault(file, line, name, error)) from error
     handle.seek(0)
     return io.TextIOWrapper(handle, encoding=name, newline="")
 
@@ -150,40 +165,20 @@ def utf8_lines(handle: IO[bytes], file: str, *, encoding: str = "") -> Lines:
 
 def _check_named(handle: IO[bytes], file: str, named: str, start: bytes) -> None:
     own = encoding_of(start)
-    if own == "utf-8-sig" and not _is_utf8(handle):
-        return
+    if own == "utf-8-sig":
+        # Hardly a text in an encoding of single bytes is UTF-8 to its end and no ASCII.
+        decoder, is_ascii = codecs.getincrementaldecoder("utf-8")(), True
+        try:
+            for piece in _pieces(handle):
+                is_ascii &= decoder.decode(piece, final=not piece).isascii()
+        except UnicodeDecodeError:
+            return
+        if is_ascii:
+            return
     own, named = own.removesuffix("-sig")[:6].upper(), _title(named)
     raise BadText(
         Sentence("{file} is {own}, not {named}; choose the encoding UTF-8 or UTF-16.", file=file, own=own, named=named)
     )
-
-
-def _is_utf8(handle: IO[bytes]) -> bool:
-    """Return whether a text is UTF-8 to its end and no ASCII: hardly a text in an encoding of single bytes is."""
-    decoder, is_ascii = codecs.getincrementaldecoder("utf-8")(), True
-    try:
-        for piece in _pieces(handle):
-            is_ascii &= decoder.decode(piece, final=not piece).isascii()
-    except UnicodeDecodeError:
-        return False
-    return not is_ascii
-
-
-def _check(handle: IO[bytes], file: str, name: str, start: bytes) -> None:
-    if b"\0" in start and not name.startswith(("utf-16", "utf-32")):
-        if tuple(_readings(start)) == _UNMARKED:
-            raise BadText(
-                Sentence("{file} can be read as UTF-16 in either order of bytes; save it as UTF-8.", file=file)
-            )
-        raise BadText(Sentence("{file} holds NUL bytes, so it is neither text nor a spreadsheet (.xlsx).", file=file))
-    decoder = codecs.getincrementaldecoder(name)()
-    line = 1
-    for piece in _pieces(handle):
-        try:
-            line += decoder.decode(piece, final=not piece).count("\n")
-        except UnicodeDecodeError as error:
-            line += error.object[: error.start].count(b"\n")
-            raise BadText(_fault(file, line, name, error)) from error
 
 
 def _fault(file: str, line: int, name: str, error: UnicodeDecodeError) -> str:
@@ -192,7 +187,9 @@ def _fault(file: str, line: int, name: str, error: UnicodeDecodeError) -> str:
         return sentence.format(file=file, name=_title(name), reason=error.reason, line=line)
     begin = error.object.rfind(b"\n", 0, error.start) + 1
     proposed = CHINESE if _is_chinese(error.object[begin:]) else WINDOWS
-    near = _near(error.object[begin:], error.start - begin, proposed)
+    text = error.object[begin:].partition(b"\n")[0].decode(proposed, "replace")
+    middle = len(error.object[begin : error.start].decode(proposed, "ignore"))
+    near = " ".join(text[max(0, middle - 20) : middle + 20].split())
     sentence = gettext_noop(
         "{file} is not UTF-8. If line {line} reads “{near}”, choose the encoding {encoding}; else save it as UTF-8."
     )
@@ -212,13 +209,6 @@ def _is_chinese(raw: bytes) -> bool:
         return False
     usual = sum(pair[0] in _USUAL for pair in _PAIR.findall(text.encode("gb2312", "ignore")))
     return usual * 2 > sum(not char.isascii() for char in text)
-
-
-def _near(raw: bytes, at: int, encoding: str) -> str:
-    """Return what stands around a byte of the first line."""
-    line = raw.partition(b"\n")[0]
-    text, middle = line.decode(encoding, "replace"), len(line[:at].decode(encoding, "ignore"))
-    return " ".join(text[max(0, middle - 20) : middle + 20].split())
 
 
 def _pieces(handle: IO[bytes]) -> Iterator[bytes]:

@@ -103,13 +103,12 @@ def _wrong(error: ErrorDetails, shape: type[BaseModel], start: Path, quoted: boo
         only = Sentence("only {names}", names=names) if names else gettext_noop("an empty object")
         return Wrong(around, field, Sentence("there is no field {name}", name=repr(name[:60])), only)
     context = error.get("ctx", {})
-    sort = kind_of(error["input"]) if quoted else _sort_of(error["input"])
+    sort = kind_of(error["input"])
+    if not quoted:
+        is_text = isinstance(error["input"], str)
+        sort = gettext_noop("a text that does not fit") if is_text else gettext_noop("not as described")
     description = context.get("actual") or Sentence("it is {sort}", sort=sort)
     return Wrong(field, field, description, context.get("expected") or _expected(kind, context, shape, path))
-
-
-def _sort_of(value: Any) -> str:
-    return gettext_noop("a text that does not fit") if isinstance(value, str) else gettext_noop("not as described")
 
 
 def _expected(kind: str, context: dict[str, Any], shape: type[BaseModel], path: Path) -> str:

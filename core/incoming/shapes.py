@@ -198,14 +198,12 @@ class Within:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         number: core_schema.CoreSchema = core_schema.int_schema(strict=True, ge=self.least, le=self.most)
         if self.pointed:
-            number = core_schema.no_info_before_validator_function(_without_point, number)
+            number = core_schema.no_info_before_validator_function(
+                lambda value: int(value) if isinstance(value, float) and value.is_integer() else value, number
+            )
         return _expecting(
             number, self.expected or Sentence("a whole number from {least} to {most}", least=self.least, most=self.most)
         )
-
-
-def _without_point(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 @dataclass(frozen=True, slots=True)

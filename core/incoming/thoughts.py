@@ -75,7 +75,16 @@ def split_thoughts(text: str) -> Split:
             else:
                 thoughts.append(content)
         return Split(rest.answer.strip(), _text_of(thoughts), rest.unclosed)
-    return _of_bare_channels(text) or _of_marks(text)
+    # Messages of harmony without its special tokens: `analysisShe left.assistantfinalYes`.
+    opening = _BARE.match(text)
+    if opening and (finals := [*_FINAL.finditer(text)]):
+        thought = text[opening.end() : max(opening.end(), finals[-1].start())]
+        rest = _of_marks(text[finals[-1].end() :])
+        return Split(rest.answer.strip(), _text_of([thought, rest.reasoning]), rest.unclosed)
+    # Without a final message `analysis` is a mark only where a word goes on directly behind it.
+    if opening and text[opening.end() : opening.end() + 1].isalnum():
+        return Split("", text[opening.end() :].strip(), unclosed=True)
+    return _of_marks(text)
 
 
 def without_thoughts(text: str) -> str:
@@ -83,25 +92,8 @@ def without_thoughts(text: str) -> str:
     return split_thoughts(text).answer
 
 
-def _with_thought(thought: str, rest: Split) -> Split:
-    return Split(rest.answer.strip(), _text_of([thought, rest.reasoning]), rest.unclosed)
-
-
 def _text_of(thoughts: list[str]) -> str:
     return "\n\n".join(filter(None, map(str.strip, thoughts)))
-
-
-def _of_bare_channels(text: str) -> Split | None:
-    """Split the messages of harmony without its special tokens: `analysisShe left.assistantfinalYes`. Returns None for
-    another text; without a final message `analysis` is a mark only where a word goes on directly behind it."""
-    opening = _BARE.match(text)
-    if not opening:
-        return None
-    if finals := [*_FINAL.finditer(text)]:
-        thought = text[opening.end() : max(opening.end(), finals[-1].start())]
-        return _with_thought(thought, _of_marks(text[finals[-1].end() :]))
-    goes_on = text[opening.end() : opening.end() + 1].isalnum()
-    return Split("", text[opening.end() :].strip(), unclosed=True) if goes_on else None
 
 
 def _message(text: str) -> str:

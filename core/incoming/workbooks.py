@@ -66,7 +66,19 @@ def _rows(source: IO[bytes], file: str, tell: Tell) -> Iterator[Row]:
         if line > _MOST_ROWS:
             raise BadSheet(Sentence("{file} has more than {most_rows} rows.", file=file, most_rows=f"{_MOST_ROWS:,}"))
         cells = [_text(cell.value) for cell in row]
-        _fill(cells, line, layout.merged, open_)
+        # All cells of a merged area have the value of the first.
+        while layout.merged and layout.merged[-1].first_row <= line:
+            area = layout.merged.pop()
+            value = cells[area.first_column - 1] if area.first_column <= len(cells) else ""
+            if value:
+                open_[area] = value
+        for area in [area for area in open_ if area.last_row < line]:
+            del open_[area]
+        for area, value in open_.items():
+            last = min(area.last_column, max(len(cells), area.first_column))
+            cells.extend([""] * (last - len(cells)))
+            for column in range(area.first_column, last + 1):
+                cells[column - 1] = value
         while cells and not cells[-1]:
             cells.pop()
         yield line, cells, _problem(row, formulas)
@@ -177,8 +189,11 @@ class _Layout:
     def take(self, name: str, attributes: dict[str, str]) -> None:
         element = name.rpartition(":")[2]
         if element == "c":
+            from openpyxl.utils import column_index_from_string
+
             self._cell = attributes.get("r", "")
-            if _column_of(self._cell) > MOST_COLUMNS:
+            letters = self._cell.rstrip("0123456789")  # one for the first 26 columns
+            if len(letters) > 1 and column_index_from_string(letters) > MOST_COLUMNS:
                 self.columns = MOST_COLUMNS
             else:
                 self._cell = ""
@@ -204,27 +219,3 @@ class _Layout:
             )
             limits = {"most_merged": f"{_MOST_MERGED:,}", "most_covered": f"{_MOST_COVERED:,}"}
             raise BadSheet(sentence.format(file=self.file, **limits))
-
-
-def _column_of(reference: str) -> int:
-    """Return the column of a cell, from 1; 0 for one of the first 26 and for a cell without a reference."""
-    from openpyxl.utils import column_index_from_string
-
-    letters = reference.rstrip("0123456789")
-    return column_index_from_string(letters) if len(letters) > 1 else 0
-
-
-def _fill(cells: list[str], line: int, merged: list[_Merged], open_: dict[_Merged, str]) -> None:
-    """Write the value of merged cells, that of the first, to all of them. Takes what begins here out of `merged`."""
-    while merged and merged[-1].first_row <= line:
-        area = merged.pop()
-        value = cells[area.first_column - 1] if area.first_column <= len(cells) else ""
-        if value:
-            open_[area] = value
-    for area in [area for area in open_ if area.last_row < line]:
-        del open_[area]
-    for area, value in open_.items():
-        last = min(area.last_column, max(len(cells), area.first_column))
-        cells.extend([""] * (last - len(cells)))
-        for column in range(area.first_column, last + 1):
-            cells[column - 1] = value

@@ -4,7 +4,7 @@ error, and an end with 0, or with 1 and one sentence."""
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from django.core.exceptions import ValidationError
@@ -32,7 +32,16 @@ class JsonCommand(BaseCommand):
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
-        vars(parser)["error"] = _refusing(parser)
+
+        def refuse(message: str) -> NoReturn:
+            """Refuse as any other refusal does: argparse would print its usage and end with 2."""
+            text = " ".join(message.split())
+            sentence = f"{text[:1].upper()}{text[1:]}; --help says what can be given."
+            if parser.called_from_command_line:
+                parser.exit(1, f"CommandError: {sentence}\n")
+            raise CommandError(sentence)
+
+        vars(parser)["error"] = refuse
         parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
         return parser
 
@@ -45,7 +54,11 @@ class JsonCommand(BaseCommand):
                 "; ".join(f"{name}: {' '.join(sentences)}".lstrip(": ") for name, sentences in messages.items())
             ) from error
         except self.refusals as error:
-            raise CommandError(_sentence(error)) from error
+            sentence = " ".join(str(error).split())
+            if isinstance(error, OSError) and error.filename and error.strerror:
+                # without the number that Python puts first
+                sentence = f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}."
+            raise CommandError(sentence) from error
         except DatabaseError as error:
             trouble = trouble_of(error) or f"The database refused: {str(error).splitlines()[0]}"
             raise CommandError(trouble) from error
@@ -100,24 +113,3 @@ def _plain(value: Any) -> str:
 
 def _worded(name: object) -> str:
     return str(name).replace("_", " ")
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        # without the number that Python puts first
-        return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}."
-    return " ".join(str(error).split())
-
-
-def _refusing(parser: CommandParser) -> Callable[[str], NoReturn]:
-    """Return an error handler for argparse that refuses as any other refusal does: it would print its usage and end
-    with 2."""
-
-    def refuse(message: str) -> NoReturn:
-        text = " ".join(message.split())
-        sentence = f"{text[:1].upper()}{text[1:]}; --help says what can be given."
-        if parser.called_from_command_line:
-            parser.exit(1, f"CommandError: {sentence}\n")
-        raise CommandError(sentence)
-
-    return refuse

@@ -85,18 +85,16 @@ def resampled_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) ->
 
     Columns of single precision are summed in it: exact for counts up to 16 millions, in half the time.
     """
-    return np.concatenate([*_drawn_sums(columns, seed, resamples)], dtype=float)
-
-
-def _drawn_sums(columns: Floats, seed: int, resamples: int) -> Iterator[Floats]:
-    return (drawn @ columns for drawn in weights(len(columns), seed=seed, resamples=resamples))
+    drawings = weights(len(columns), seed=seed, resamples=resamples)
+    return np.concatenate([drawn @ columns for drawn in drawings], dtype=float)
 
 
 def replicated_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) -> Floats:
     """Sums over all clusters but each in turn, then over the clusters of each resample: shape (n, k) → (n + resamples,
     k)."""
     left_out = columns.sum(axis=0) - columns
-    return np.concatenate([left_out, *_drawn_sums(columns, seed, resamples)], dtype=float)
+    drawings = weights(len(columns), seed=seed, resamples=resamples)
+    return np.concatenate([left_out, *(drawn @ columns for drawn in drawings)], dtype=float)
 
 
 def weights(n: int, *, seed: int, resamples: int = RESAMPLES) -> Iterator[NDArray[np.float32]]:

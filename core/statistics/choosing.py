@@ -38,24 +38,21 @@ class Sums:
         return ratios(*np.split(both, 2, axis=1))
 
     def resampled(self, *, seed: int, resamples: int) -> Floats:
-        """Return the figures in each resample, drawn within the strata: (resamples, k)."""
+        """Return the figures in each resample, drawn within the strata: (resamples, k).
+
+        Resamples of the few clusters of a stratum spread by too little, and are spread by √(n/(n−1)) more (Rao and Wu
+        1988, "Resampling inference with complex survey data").
+        """
         both = np.hstack([self.above, self.below])
-        return ratios(*np.split(_drawn_within(both, self.strata, seed, resamples), 2, axis=1))
-
-
-def _drawn_within(sums: Floats, strata: Clusters | None, seed: int, resamples: int) -> Floats:
-    """Return the sums over the clusters of each resample, shape (resamples, k). Resamples of the few clusters of a
-    stratum spread by too little, and are spread by √(n/(n−1)) more (Rao and Wu 1988, "Resampling inference with complex
-    survey data")."""
-    if strata is None:
-        return resampled_sums(sums, seed=seed, resamples=resamples)
-    total: Floats = np.zeros((resamples, sums.shape[1]))
-    for number in range(int(strata.max()) + 1):
-        own = sums[strata == number]
-        whole, n = own.sum(axis=0), len(own)
-        drawn = resampled_sums(own, seed=seed + number, resamples=resamples)
-        total += whole + np.sqrt(n / max(n - 1, 1)) * (drawn - whole)
-    return total
+        if self.strata is None:
+            return ratios(*np.split(resampled_sums(both, seed=seed, resamples=resamples), 2, axis=1))
+        total: Floats = np.zeros((resamples, both.shape[1]))
+        for number in range(int(self.strata.max()) + 1):
+            own = both[self.strata == number]
+            whole, n = own.sum(axis=0), len(own)
+            drawn = resampled_sums(own, seed=seed + number, resamples=resamples)
+            total += whole + np.sqrt(n / max(n - 1, 1)) * (drawn - whole)
+        return ratios(*np.split(total, 2, axis=1))
 
 
 def optimism(chosen_by: Floats, printed: Floats, figures: Floats) -> float:

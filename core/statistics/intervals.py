@@ -69,19 +69,18 @@ class Scale:
 
     def around(self, value: Floats, margin: Floats) -> tuple[Floats, Floats]:
         """`value` ± `margin`, both ends found where the range has no ends: on its logit, its logarithm or as it is."""
+        if np.isinf(self.high) and np.isinf(self.low):
+            return value - margin, value + margin
         if np.isinf(self.high):
-            return self._up_from(value, margin) if np.isfinite(self.low) else (value - margin, value + margin)
+            above = value - self.low
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                factor = np.exp(margin / above)
+                return self.low + above / factor, self.low + above * factor
         width = self.high - self.low
         share = (value - self.low) / width
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             middle, reach = np.log(share / (1 - share)), margin / width / (share * (1 - share))
             return self.low + width / (1 + np.exp(reach - middle)), self.low + width / (1 + np.exp(-middle - reach))
-
-    def _up_from(self, value: Floats, margin: Floats) -> tuple[Floats, Floats]:
-        above = value - self.low
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            factor = np.exp(margin / above)
-            return self.low + above / factor, self.low + above * factor
 
 
 SHARE = Scale(0, 1)
@@ -115,13 +114,9 @@ def mean_estimates(
         drawn_from = len(replicates) - resamples
         ends = intervals(means, replicates, units, clusters=drawn_from, scale=scale, unit=unit, empty=empty)
     return [
-        _estimate(float(mean), int(n), None if clusters is None else int(cluster_count), interval)
-        for mean, n, cluster_count, interval in zip(means, counts, units, ends, strict=True)
+        Estimate(float(mean) if n else None, int(n), bounds, None if clusters is None else int(on), reason=why or None)
+        for mean, n, on, (bounds, why) in zip(means, counts, units, ends, strict=True)
     ]
-
-
-def _estimate(mean: float, n: int, clusters: int | None, interval: Interval) -> Estimate:
-    return Estimate(mean if n else None, n, interval[0], clusters, interval[1] or None)
 
 
 def clusters_known(columns: Floats, clusters: Clusters | None) -> NDArray[np.int64]:
@@ -167,7 +162,7 @@ def intervals(
     columns = (column.tolist() for column in (values, counts, enough, alike, low, high))
     for value, count, known_enough, same, *ends in zip(*columns, strict=True):
         if count < FEWEST:
-            bounds.append((None, _few(count, unit, empty)))
+            bounds.append((None, few(unit) if count else empty))
         elif not known_enough:
             bounds.append((None, sparse(unit)))
         elif same:
@@ -199,11 +194,7 @@ def _shrunk(within: Floats, influences: Floats) -> Floats:
 def too_few(counts: NDArray[np.int64], *, unit: str, empty: str) -> list[Interval] | None:
     """Return why none of k figures has an interval, where each rests on too few of the `counts` clusters, shape (k,);
     None where one has enough. What is not needed then need not be resampled."""
-    return None if (counts >= FEWEST).any() else [(None, _few(count, unit, empty)) for count in counts.tolist()]
-
-
-def _few(count: int, unit: str, empty: str) -> str:
-    return few(unit) if count else empty
+    return None if (counts >= FEWEST).any() else [(None, few(unit) if count else empty) for count in counts.tolist()]
 
 
 def freedom(influences: Floats, n: NDArray[np.int64]) -> Floats:

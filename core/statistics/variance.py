@@ -69,7 +69,9 @@ def variance_split(
     """
     values, places = np.asarray(scores, dtype=float), _numbers(clusters)
     levels = np.zeros_like(places) if conditions is None else _numbers(conditions)
-    whole = _whole(places, levels)
+    there = np.zeros((places.max(initial=-1) + 1, levels.max(initial=-1) + 1), dtype=bool)
+    there[places, levels] = True
+    whole = np.flatnonzero(np.asarray(there.all(axis=1))[places])  # scores of clusters with one under every condition
     left_out = len(np.unique(places)) - len(np.unique(places[whole]))
     values, places, levels = values[whole], _numbers(places[whole].tolist()), levels[whole]
     if reason := _reason(values, places, levels):
@@ -88,16 +90,6 @@ def variance_split(
 def _numbers(names: Sequence[Any]) -> Clusters:
     codes = numbered(list(names))
     return np.arange(len(names)) if codes is None else codes
-
-
-def _whole(places: Clusters, levels: Clusters) -> Clusters:
-    """Return which scores are of clusters with a score under every condition."""
-    if not len(places):
-        return np.zeros(0, dtype=np.int64)
-    there = np.zeros((places.max() + 1, levels.max() + 1), dtype=bool)
-    there[places, levels] = True
-    complete = np.asarray(there.all(axis=1))
-    return np.flatnonzero(complete[places])
 
 
 def _reason(values: Floats, places: Clusters, levels: Clusters) -> str:
@@ -173,11 +165,10 @@ class _Cells:
         }
         if all(low < _NONE for name, (low, _) in ends.items() if name != REPETITIONS):
             ends[REPETITIONS] = (ends[REPETITIONS][0], 1.0)  # where nothing else need be, all may be repetitions
-        return ends if self._noise.mean > _NONE else self._with_unseen(ends)
-
-    def _with_unseen(self, ends: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-        """Return the intervals with what repetitions may be that differ in clusters of which none is here."""
-        most = unseen_share(self._shape[0]) * self._range**2 / 4
+        if self._noise.mean > _NONE:
+            return ends
+        # repetitions may differ in clusters of which none is here
+        most = unseen_share(n) * self._range**2 / 4
         share = most / (most + sum(max(part, 0.0) for part in self.parts().values()))
         lower = {name: (low * (1 - share), high) for name, (low, high) in ends.items()}
         return lower | {REPETITIONS: (0.0, share)}

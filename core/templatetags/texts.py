@@ -198,21 +198,16 @@ def script_texts() -> SafeString | str:
     if language == settings.LANGUAGE_CODE:
         return ""
     if language not in _kept:
-        _kept[language] = _script_catalogue(language)
+        translation(language)  # Django's own check of the language
+        pages = DjangoTranslation(language, domain="djangojs", localedirs=list(map(str, settings.LOCALE_PATHS)))
+        catalogue: Any = pages._catalog  # type: ignore[attr-defined]
+        entries = [(text, catalogue[text]) for text in dict.fromkeys(catalogue.keys()) if text]
+        forms: dict[str, list[str]] = {}  # by number
+        for text, words in entries:
+            if not isinstance(text, str):
+                forms.setdefault(text[0], []).append(words)
+        _kept[language] = {text: words for text, words in entries if isinstance(text, str)} | forms
     return json_script(_kept[language], "script-texts", encoder=_Short)
-
-
-def _script_catalogue(language: str) -> dict[str, str | list[str]]:
-    """Return text → translation, or → the list of its forms by number, of the catalogue of scripts."""
-    translation(language)  # Django's own check of the language
-    pages = DjangoTranslation(language, domain="djangojs", localedirs=list(map(str, settings.LOCALE_PATHS)))
-    catalogue: Any = pages._catalog  # type: ignore[attr-defined]
-    entries = [(text, catalogue[text]) for text in dict.fromkeys(catalogue.keys()) if text]
-    forms: dict[str, list[str]] = {}
-    for text, words in entries:
-        if not isinstance(text, str):
-            forms.setdefault(text[0], []).append(words)
-    return {text: words for text, words in entries if isinstance(text, str)} | forms
 
 
 @register.filter

@@ -18,7 +18,7 @@ import pytest
 from annotation.services.sample import PASSWORD
 from config import web
 from config.listening import is_loopback, listen
-from config.web import CONCESSIONS, Share, Shares
+from config.web import CONCESSIONS, Share
 from tests.commands import ROOT, environment_of, program, started
 from tests.patience import PATIENCE
 
@@ -86,9 +86,9 @@ class Server:
 
 def test_processes_share_connections_evenly_and_leave_none_waiting(monkeypatch):
     monkeypatch.setattr(web.time, "sleep", lambda seconds: None)
-    shares, servers = Shares(3), [Server() for _ in range(3)]
+    counts, servers = memoryview(bytearray(12)).cast("I"), [Server() for _ in range(3)]
     for number, server in enumerate(servers):
-        Share(shares, number).of(server)
+        Share(counts, number).of(server)
 
     def held(*accepting: int) -> list[int]:
         """Connections of each, once these were offered one."""

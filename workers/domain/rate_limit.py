@@ -147,7 +147,13 @@ class RateLimit:
     ) -> list[float]:
         """Book a start for each call and return them in order. `tokens`: how many each call is expected to use."""
         opening = self._opens(most, flight)
-        self._note_demand(0 if opening else len(tokens), now)
+        self.speed = self.speed * math.exp(self.demanded_at - now) + (0 if opening else len(tokens))
+        self.demanded_at = now
+        # Where something else than the rate held calls back, the provider's bucket filled: an estimate begins anew.
+        if now - self.bound_at > 1.0:
+            self.mark_booked, self.mark_denied, self.mark_at, self.filled = self.booked, self.denied, now, True
+        if self.next_at > now - HORIZON or not self.booked:
+            self.bound_at = now
         if not self.ceiling and not opening:
             self._grow(now)
         starts = []
@@ -204,7 +210,10 @@ class RateLimit:
                 Sentence("the last {refused_in_a_row} calls were all refused", refused_in_a_row=self.refused_in_a_row),
             )
         if position <= self.opened:
-            self._end_opening(now)
+            if not self.lowered_booked:
+                self.lowered_booked, self.changed_at, self.raised_at = self.booked, now, now + REST
+            self.next_at = max(self.next_at, self.changed_at + REST)
+            self.mark_booked, self.mark_denied, self.mark_at = self.booked, self.denied, now
             return
         # Others had their start time before the rate was lowered, or met the bucket that those had emptied.
         grace = REST if self.estimated or (self.opened and not self.ceiling) else 0.0
@@ -213,13 +222,6 @@ class RateLimit:
         if position > self.mark_booked:
             self.mark_booked, self.mark_denied, self.mark_at = position, self.denied, started
             self.filled = False
-
-    def _end_opening(self, now: float) -> None:
-        """Rest until what was given out has arrived; an estimate begins with the bucket that the opening emptied."""
-        if not self.lowered_booked:
-            self.lowered_booked, self.changed_at, self.raised_at = self.booked, now, now + REST
-        self.next_at = max(self.next_at, self.changed_at + REST)
-        self.mark_booked, self.mark_denied, self.mark_at = self.booked, self.denied, now
 
     def _lower(self, position: int, started: float, now: float) -> None:
         lasted = started - self.mark_at
@@ -241,16 +243,6 @@ class RateLimit:
         self.changed_at = self.raised_at = now
         self.lowered_booked = self.booked
         self.next_at = max(self.next_at, now + max(REST, 1.0 / self.rate))
-
-    def _note_demand(self, count: int, now: float) -> None:
-        """Note the demand. Where something else than the rate held calls back, the provider's bucket filled, and an
-        estimate begins anew."""
-        self.speed = self.speed * math.exp(self.demanded_at - now) + count
-        self.demanded_at = now
-        if now - self.bound_at > 1.0:
-            self.mark_booked, self.mark_denied, self.mark_at, self.filled = self.booked, self.denied, now, True
-        if self.next_at > now - HORIZON or not self.booked:
-            self.bound_at = now
 
     def _grow(self, now: float) -> None:
         """Raise the rate by time; once there are answers, not beyond what they confirm."""

@@ -59,9 +59,6 @@ class CallQuerySet(models.QuerySet["Call"]):
     def unpriced(self) -> CallQuerySet:
         return self.completed().filter(cost__isnull=True)
 
-    def newest_first(self) -> CallQuerySet:
-        return self.order_by("-id")
-
     # --- transitions ---
 
     def plan(self, fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

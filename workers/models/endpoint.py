@@ -190,13 +190,8 @@ class Endpoint(models.Model):
         )
 
     @property
-    def is_unbilled(self) -> bool:
-        """True if nobody can send a bill for it: it is then free if no price is set, not of unknown price."""
-        return not self.about.bills(self.spec)
-
-    @property
     def prices(self) -> Prices:
-        unset = Decimal(0) if self.is_unbilled else None
+        unset = None if self.about.bills(self.spec) else Decimal(0)  # where nobody can send a bill it is free
         input_, output = (unset if price is None else price for price in (self.price_input, self.price_output))
         return Prices(input_, self.price_cached, self.price_cache_write, output, self.price_batch)
 

@@ -137,18 +137,13 @@ def _carried(address: Address) -> Iterator[Address]:
     if any(address in network for network in _LAST):
         yield last
     if address in _LOCAL_NAT64:
-        yield from _embedded(address)
+        # behind a prefix of 48, 56 or 64 bits, without bits 64 to 71 (RFC 6052, 2.2)
+        without = int(address) >> 64 << 56 | int(address) & (1 << 56) - 1
+        for prefix in (48, 56, 64):
+            yield ipaddress.IPv4Address(without >> 120 - 32 - prefix & 0xFFFFFFFF)
     if int(address) >> 32 & 0xFFFFFFFF in _ISATAP:
         yield last
     if address.sixtofour:
         yield address.sixtofour
     if address.teredo:
         yield from address.teredo
-
-
-def _embedded(address: ipaddress.IPv6Address) -> Iterator[Address]:
-    """Yield the IPv4 addresses behind a prefix of 48, 56 or 64 bits, without bits 64 to 71 (RFC 6052, 2.2)."""
-    bits = int(address)
-    without = bits >> 64 << 56 | bits & (1 << 56) - 1
-    for prefix in (48, 56, 64):
-        yield ipaddress.IPv4Address(without >> 120 - 32 - prefix & 0xFFFFFFFF)

@@ -117,10 +117,7 @@ def parse_line(line: bytes, result: Callable[[dict[str, Any]], Completion | Back
             error=str(error)[:200],
             line=len(line),
         )
-        return custom_id or _custom_id(line), Unreadable(problem, body=text_of(line))
-
-
-def _custom_id(line: bytes) -> str:
-    # Inside an answer's text the quotes are escaped, so an answer cannot pass for another request.
-    match = _CUSTOM_ID.search(line)
-    return match.group(1).decode() if match else ""
+        # Inside an answer's text the quotes are escaped, so an answer cannot pass for another request.
+        if not custom_id and (found := _CUSTOM_ID.search(line)):
+            custom_id = found[1].decode()
+        return custom_id, Unreadable(problem, body=text_of(line))

@@ -54,18 +54,16 @@ class ChatBackend:
     def body(self, request: Request) -> Body:
         return body_of(self.spec, request)
 
-    def key_headers(self) -> dict[str, str | openai.Omit]:
-        """Return the headers by which the key travels otherwise than as a bearer token; none where it is one."""
-        if not self.key_header:
-            return {}
-        own = {self.key_header: api_key(self.spec)} if self.spec.api_key_env else {}
-        return {"Authorization": openai.omit, **own}
-
     def usage(self, payload: Mapping[str, Any], text: str) -> Usage:
         """Return what the whole answer says of its tokens; `text` is all that the model wrote, reasoning included."""
         return reported_usage(payload, text)
 
     async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
+        headers: dict[str, str | openai.Omit] = {"X-Client-Request-Id": call}
+        if self.key_header:  # the key travels otherwise than as a bearer token
+            headers["Authorization"] = openai.omit
+            if self.spec.api_key_env:
+                headers[self.key_header] = api_key(self.spec)
         async with exchange(timeout) as current:
             try:
                 # The package's plain request: its typed method takes twice the CPU, and drops answers that it dislikes.
@@ -74,7 +72,7 @@ class ChatBackend:
                     cast_to=httpx2.Response,
                     body=whole(body),
                     options={
-                        "headers": {"X-Client-Request-Id": call, **self.key_headers()},
+                        "headers": headers,
                         # not sent; the package would draw one, and wait for the other thread at that
                         "idempotency_key": call,
                         "security": {"bearer_auth": True},
@@ -194,7 +192,9 @@ def completion_of(
     message = choice.message
     text, thoughts = content_of(message.content)
     reasoning = message.reasoning or message.reasoning_content or thoughts
-    stop, problem = stop_of(_reason(choice, text))
+    tools = message.tool_calls or message.function_call
+    reason = DECLINED if message.refusal else unless_tools(choice.finish_reason, text=text, tools=tools)
+    stop, problem = stop_of(reason)
     return Completion(
         text=message.refusal or text,
         stop=stop,
@@ -206,14 +206,6 @@ def completion_of(
         fingerprint=answer.system_fingerprint,
         headers=dict(headers),
     )
-
-
-def _reason(choice: _Choice, text: str) -> object:
-    """Return why the model stopped, in the words of `stops.py`."""
-    message = choice.message
-    if message.refusal:
-        return DECLINED
-    return unless_tools(choice.finish_reason, text=text, tools=message.tool_calls or message.function_call)
 
 
 def usage_of(usage: Mapping[str, Any], *, text: str = "") -> Usage:

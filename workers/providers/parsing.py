@@ -158,15 +158,11 @@ def is_reported(input_tokens: int, output_tokens: int, text: str) -> bool:
     return bool(input_tokens and output_tokens) if text else bool(input_tokens or output_tokens)
 
 
-def _name_or_nothing(value: Any) -> str:
-    return str(value or "")
-
-
 Count = Annotated[int, BeforeValidator(count_of)]
 """A field of a shape that is a number of tokens, 0 where it is not one."""
 Text = Annotated[str, BeforeValidator(text_or_nothing)]
 """A field of a shape that is a text, empty where it is not one."""
-Name = Annotated[str, BeforeValidator(_name_or_nothing)]
+Name = Annotated[str, BeforeValidator(lambda value: str(value or ""))]
 """A field of a shape that is named by whatever stands there, empty where nothing does."""
 Given = Annotated[bool, BeforeValidator(bool)]
 """A field of a shape of which only counts whether it says anything."""

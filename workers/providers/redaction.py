@@ -56,12 +56,10 @@ def _escaped(character: str) -> str:
     return rf"(?:\\*{re.escape(character)}|%(?:25)*(?i:{ord(character):02x}))"
 
 
+_redactor = lru_cache(8)(Redactor)
+
+
 def redact(text: str) -> str:
     """Return `text` without the keys of models that this process's environment holds."""
     keys = tuple(sorted(value for name, value in os.environ.items() if not variable_problem(name) and name and value))
     return _redactor(keys)(text)
-
-
-@lru_cache(8)
-def _redactor(keys: tuple[str, ...]) -> Redactor:
-    return Redactor(keys)

@@ -13,13 +13,16 @@ from typing import cast
 
 from core.messages import Sentence
 from workers import providers
-from workers.providers import imported
 from workers.providers.contract import Backend, BatchBackend, EngineBackend, Spec
 from workers.providers.description import Provider
 from workers.providers.errors import BackendError, UnknownProvider, WrongAddress
 
 LONGEST = 20
 """Characters of a provider's name: as many as a row has room for."""
+IMPORTED = "imported"
+"""The provider of answers that were made elsewhere: it stands in rows and can be asked nothing, so no form and no
+command offers it."""
+_IMPORTED_SENTENCE = "Its answers were made elsewhere and imported; nothing can be asked of it."
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 _providers: dict[str, Provider] = {}
 
@@ -51,8 +54,8 @@ def find(name: str) -> Provider:
     Such an endpoint was registered with other code. Nobody knows what it costs, so it counts as hosted.
     """
     provider = _providers.get(name)
-    if provider is None and name == imported.IMPORTED:
-        return Provider(name=name, label=imported.LABEL, sentence=imported.SENTENCE, backend=_refuse)
+    if provider is None and name == IMPORTED:
+        return Provider(name=name, label="Imported answers", sentence=_IMPORTED_SENTENCE, backend=_refuse)
     return provider or Provider(
         name=name, label=Sentence("{name} (not there)", name=name), sentence=problem_of(name), backend=_refuse
     )
@@ -62,8 +65,8 @@ def problem_of(name: str) -> str:
     """Return a sentence where no provider of this name is registered, else nothing."""
     if name in _providers:
         return ""
-    if name == imported.IMPORTED:
-        return imported.SENTENCE
+    if name == IMPORTED:
+        return _IMPORTED_SENTENCE
     return Sentence(
         "There is no provider {name} here; there are {names}. Its models can be read, but not asked.",
         name=repr(name),
@@ -117,10 +120,6 @@ def _refuse(spec: Spec) -> Backend:
     raise UnknownProvider(problem_of(spec.provider))
 
 
-def _register_folders() -> None:
-    for module in iter_modules(providers.__path__):
-        if module.ispkg:
-            register(import_module(f"{providers.__name__}.{module.name}.provider").PROVIDER)
-
-
-_register_folders()
+for _module in iter_modules(providers.__path__):
+    if _module.ispkg:
+        register(import_module(f"{providers.__name__}.{_module.name}.provider").PROVIDER)

@@ -4,7 +4,7 @@ import html
 import json
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Protocol, TypedDict
+from typing import Annotated, Any, Protocol
 
 from core.incoming.shapes import Open
 from core.messages import Sentence, gettext_noop
@@ -41,7 +41,7 @@ _MODEL = re.compile(
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.I | re.S)
 _MESSAGE_LENGTH = 500
 PERHAPS_PAID = {408, 502, 504, 520, 524}
-"""Statuses under which a model may have answered although no answer arrived (see `_of_server`)."""
+"""Statuses under which a model may have answered although no answer arrived (see `of_status`)."""
 
 
 class Answer(Protocol):
@@ -55,12 +55,6 @@ class Answer(Protocol):
 
     @property
     def content(self) -> bytes: ...
-
-
-class _Common(TypedDict):
-    status: int
-    headers: Mapping[str, str]
-    body: str
 
 
 def of_response(answer: Answer) -> BackendError:
@@ -77,7 +71,7 @@ def of_status(status: int, payload: Any, text: str, headers: Mapping[str, str]) 
     message = Sentence(
         "HTTP {status}: {payload}", status=status, payload=message_of(payload, text)[:_MESSAGE_LENGTH]
     ).rstrip(": ")
-    common: _Common = {"status": status, "headers": headers, "body": text}
+    common: dict[str, Any] = {"status": status, "headers": headers, "body": text}
     names = _names(payload)
     if 300 <= status < 400:
         return Rejected(Sentence("HTTP {status}: {headers}", status=status, headers=_redirected(headers)), **common)
@@ -92,21 +86,14 @@ def of_status(status: int, payload: Any, text: str, headers: Mapping[str, str]) 
     if status in (404, 405):
         return WrongAddress(message, **common)
     if status in (408, 409) or status >= 500:
-        return _of_server(status, payload)(message, retry_after=retry_after(headers), **common)
+        # Can it have been paid? 504 and 524 come from a proxy that stopped waiting for a model at work; Azure charges
+        # for a 408. 502 and 520 say that an answer did not get through: where the body is the provider's own error, it
+        # failed itself and charges nothing; any other body is a proxy's, which cannot know. 500, 503 and 529 are
+        # refusals before the work, or the provider's own failure.
+        failed_itself = status in (502, 520) and error_of(payload)
+        kind = Lost if status in PERHAPS_PAID and not failed_itself else Overloaded
+        return kind(message, retry_after=retry_after(headers), **common)
     return Rejected(message, **common)
-
-
-def _of_server(status: int, payload: Any) -> type[BackendError]:
-    """Return whether a failure of the server can have been paid.
-
-    504 and 524 come from a proxy that stopped waiting for a model at work; Azure charges for a 408. 502 and 520 say
-    that an answer did not get through: where the body is the provider's own error, it failed itself and charges
-    nothing; any other body is a proxy's, which cannot know. 500, 503 and 529 are refusals before the work, or the
-    provider's own failure.
-    """
-    if status in (502, 520) and error_of(payload):
-        return Overloaded
-    return Lost if status in PERHAPS_PAID else Overloaded
 
 
 def of_error_in_answer(payload: Mapping[str, Any]) -> BackendError:
@@ -123,18 +110,15 @@ def of_error_in_answer(payload: Mapping[str, Any]) -> BackendError:
 
 def _by_name(status: int, payload: Any, names: str) -> type[BackendError] | None:
     """Return the kind of an error that the provider names, under whatever status; None without a known name."""
-    if _FILTER.search(names) or _is_flagged(payload):
+    error = error_of(payload)
+    # OpenRouter's moderation refuses an input with HTTP 403.
+    is_flagged = error is not None and "flagged_input" in error.metadata.model_fields_set
+    if _FILTER.search(names) or is_flagged:
         return Filtered
     if status == 402 or _QUOTA.search(names):
         return OutOfQuota
     model = _MODEL.search(names) or (status == 404 and re.search(r"\b(model|deployment)\b", names, re.I))
     return UnknownModel if model and status in (200, 400, 404, 422) else None
-
-
-def _is_flagged(payload: Any) -> bool:
-    """Return whether OpenRouter's moderation refused the input, which it answers with HTTP 403."""
-    error = error_of(payload)
-    return error is not None and "flagged_input" in error.metadata.model_fields_set
 
 
 def _names(payload: Any) -> str:

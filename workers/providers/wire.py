@@ -31,12 +31,6 @@ JUDGED_SECONDS = 60.0
 UNUSED = gettext_noop(" The proxy that the worker's environment names is not used (ENDPOINT_PROXY).")
 
 
-def proxy_of(url: str) -> str:
-    """The address of the proxy for `url`, "" where the environment names none or excepts the host."""
-    parts = urlsplit(url)
-    return "" if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme, "")
-
-
 class Judge:
     """Looks up names that are handed to a proxy, each once in JUDGED_SECONDS however many calls go there."""
 
@@ -185,7 +179,9 @@ class Wire(httpx2.AsyncBaseTransport):
         check_allowed(str(request.url), self.hosts)
         if is_forbidden(request.url.host):  # a proxy would connect to it in our place
             raise Rejected(FORBIDDEN)
-        named = proxy_of(str(request.url))
+        # What the environment names for the address, unless it excepts the host.
+        parts = urlsplit(str(request.url))
+        named = "" if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme, "")
         proxy, unused = (named, "") if self.proxied else ("", UNUSED if named else "")
         if proxy:
             await self._judge.check(request.url.host)
@@ -211,10 +207,22 @@ class Wire(httpx2.AsyncBaseTransport):
             await self._session.close()
 
     async def _send(self, request: httpx2.Request, current: Exchange, proxy: str) -> aiohttp.ClientResponse:
+        if self._session is None:
+            watch = aiohttp.TraceConfig()
+            watch.on_connection_create_end.append(_has_left)
+            watch.on_connection_reuseconn.append(_has_left)
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=1000, ssl=_authorities(), socket_factory=guarded_socket),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                skip_auto_headers=("User-Agent", "Content-Type"),
+                trust_env=False,  # the proxy is named by us; keys are not read from a netrc
+                trace_configs=[watch],
+            )
         times = request.extensions.get("timeout", {})
         connect = min(times.get("connect") or CONNECT_SECONDS, CONNECT_SECONDS)
         headers = [(name, value) for name, value in request.headers.multi_items() if name.lower() != "accept-encoding"]
-        return await self._opened().request(
+        return await self._session.request(
             request.method,
             str(request.url),
             headers=[*headers, ("Accept-Encoding", "gzip, deflate")],
@@ -226,21 +234,6 @@ class Wire(httpx2.AsyncBaseTransport):
             ),
             trace_request_ctx=current,
         )
-
-    def _opened(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            watch = aiohttp.TraceConfig()
-            watch.on_connection_create_end.append(_has_left)
-            watch.on_connection_reuseconn.append(_has_left)
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=1000, ssl=_authorities(), socket_factory=guarded_socket),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                auto_decompress=False,
-                skip_auto_headers=("User-Agent", "Content-Type"),
-                trust_env=False,  # the proxy is named above; keys are not read from a netrc
-                trace_configs=[watch],
-            )
-        return self._session
 
     def _headers(self, answer: aiohttp.ClientResponse) -> list[tuple[str, str]]:
         """Return the headers without those that describe the packed body."""

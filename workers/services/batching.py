@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -81,31 +81,25 @@ class BatchRunner:
     def look(self) -> float | None:
         """Take over batches that nobody watches, and make new ones; in the database thread. Returns the seconds until
         the next look while there is a batch, else None."""
-        if time.monotonic() - self.looked_at >= LOOK:
-            self.looked_at = time.monotonic()
-            for batch in self._unwatched():
-                self._start(batch, fresh=False)
-            for job in self._jobs():
-                for endpoint in Endpoint.objects.filter(items__job=job, items__state=ItemState.WAITING).distinct():
-                    made = make_batch(job=job, endpoint=endpoint, worker=self.host.worker, now=database_time())
-                    if made:
-                        self._start(made, fresh=True)
-        return LOOK if self.watched else None
-
-    def _unwatched(self) -> Iterable[Batch]:
-        # Its own, too, where it does not watch them: taken by a commit whose confirmation was lost.
-        own = self.host.worker.pk
+        if time.monotonic() - self.looked_at < LOOK:
+            return LOOK if self.watched else None
+        self.looked_at = time.monotonic()
+        own, only = self.host.worker, self.host.only
         for batch in Batch.objects.unended():
-            is_free = batch.worker_id is None or (batch.worker_id == own and batch.pk not in self.watched)
-            if not is_free or self.host.only not in (None, batch.job_id):
+            # Its own, too, where it does not watch them: taken by a commit whose confirmation was lost.
+            is_free = batch.worker_id is None or (batch.worker_id == own.pk and batch.pk not in self.watched)
+            if not is_free or only not in (None, batch.job_id):
                 continue
-            if Batch.objects.filter(Q(worker=None) | Q(worker=own), pk=batch.pk).watch(self.host.worker):
-                yield batch
-
-    def _jobs(self) -> Iterable[Job]:
+            if Batch.objects.filter(Q(worker=None) | Q(worker=own), pk=batch.pk).watch(own):
+                self._start(batch, fresh=False)
         has_work = Exists(Item.objects.filter(job=OuterRef("pk"), state=ItemState.WAITING))
-        jobs = Job.objects.filter(has_work, state=JobState.RUNNING, batch=True)
-        return [job for job in jobs if self.host.only in (None, job.pk)]
+        for job in Job.objects.filter(has_work, state=JobState.RUNNING, batch=True):
+            if only not in (None, job.pk):
+                continue
+            for endpoint in Endpoint.objects.filter(items__job=job, items__state=ItemState.WAITING).distinct():
+                if made := make_batch(job=job, endpoint=endpoint, worker=own, now=database_time()):
+                    self._start(made, fresh=True)
+        return LOOK if self.watched else None
 
     def _start(self, batch: Batch, *, fresh: bool) -> None:
         self.watched.add(batch.pk)
@@ -130,7 +124,9 @@ class BatchRunner:
                         break
                     log.warning("Batch %s: %s Trying again.", batch.uid, error)
                     fresh = False
-                await self._pause(seconds)
+                again_at = time.monotonic() + seconds
+                while time.monotonic() < again_at and not self.host.stop.is_set():
+                    await asyncio.sleep(min(0.5, max(0.01, again_at - time.monotonic())))
         except NotOurs:
             log.error("Batch %s is watched by another worker.", batch.uid)
         finally:
@@ -165,11 +161,6 @@ class BatchRunner:
         await self.host.in_database(end_batch, batch, self.host.worker, None)
         return True
 
-    async def _pause(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while time.monotonic() < end and not self.host.stop.is_set():
-            await asyncio.sleep(min(0.5, max(0.01, end - time.monotonic())))
-
 
 @transaction.atomic
 def make_batch(*, job: Job, endpoint: Endpoint, worker: Worker, now: datetime) -> Batch | None:
@@ -189,23 +180,18 @@ def make_batch(*, job: Job, endpoint: Endpoint, worker: Worker, now: datetime) -
     idle = set(calls.exclude(state__in=[*COMPLETED, *IN_FLIGHT]).values_list("pk", flat=True))
     free = [item for item in items if item.planned.pk in idle]
     first_of_call = {item.planned.pk: item for item in reversed(free)}
-    chosen = _enter(affordable([item for item in free if first_of_call[item.planned.pk] is item]))
+    chosen = affordable([item for item in free if first_of_call[item.planned.pk] is item])
+    rows = Item.objects.filter(pk__in=[item.pk for item in chosen])
+    if rows.batch() != len(chosen):  # some were cancelled since they were read
+        batched = set(rows.filter(state=ItemState.BATCHED).values_list("pk", flat=True))
+        chosen = [item for item in chosen if item.pk in batched]
+    Call.objects.filter(pk__in=[item.planned.pk for item in chosen]).reserve(None)
     if not chosen:
         return None
     batch = Batch.objects.begin(job, endpoint, worker)
     entries = [(batch.pk, item.planned.pk, f"{batch.uid}-{at}") for at, item in enumerate(chosen)]
     insert_rows(BatchEntry, ["batch", "call", "custom_id"], entries)
     return batch
-
-
-def _enter(items: list[Item]) -> list[Item]:
-    """Put items with their calls into a batch; returns them without those that were cancelled since they were read."""
-    rows = Item.objects.filter(pk__in=[item.pk for item in items])
-    if rows.batch() != len(items):
-        batched = set(rows.filter(state=ItemState.BATCHED).values_list("pk", flat=True))
-        items = [item for item in items if item.pk in batched]
-    Call.objects.filter(pk__in=[item.planned.pk for item in items]).reserve(None)
-    return items
 
 
 def lock_batch(batch: Batch, worker: Worker) -> None:
@@ -239,16 +225,12 @@ def submitted(batch: Batch, worker: Worker, provider_id: str) -> bool:
         Batch.objects.filter(pk=batch.pk).run(provider_id)
         batch.refresh_from_db(fields=["provider_id", "state"])
     elif locked.provider_id != provider_id:
-        _list_as_unknown(batch, provider_id)
+        now = database_time()
+        calls = Call.objects.select_for_update().filter(pk__in=batch.entries.values("call"))
+        problem = f"Handed over by a worker that had been declared lost, as {provider_id}; it may have been paid."
+        Attempt.objects.begin_lost([(call.pk, call.attempts_made + 1) for call in calls], problem=problem, now=now)
+        calls.count_attempt()
     return locked.worker_id == worker.pk
-
-
-def _list_as_unknown(batch: Batch, provider_id: str) -> None:
-    now = database_time()
-    calls = Call.objects.select_for_update().filter(pk__in=batch.entries.values("call"))
-    problem = f"Handed over by a worker that had been declared lost, as {provider_id}; it may have been paid."
-    Attempt.objects.begin_lost([(call.pk, call.attempts_made + 1) for call in calls], problem=problem, now=now)
-    calls.count_attempt()
 
 
 def note_progress(batch: Batch, worker: Worker, done: int) -> None:

@@ -87,8 +87,12 @@ Problems = dict[str, list[str]]
 
 def check_endpoint(endpoint: Endpoint) -> None:
     """Raise ValidationError with every field that is wrong, not only the first."""
-    keys, amounts = key_problems(endpoint), _amount_problems(endpoint)
     problems: Problems = {}
+    texts = {name: getattr(endpoint, name) for name in _MAY_BE_KEYS} | {"base_url": _without_host(endpoint.base_url)}
+    keys = {name: [LOOKS_LIKE_A_KEY] for name, value in texts.items() if looks_like_key(value)}
+    # What was typed: a check of the model makes numbers of it.
+    typed = {name: getattr(endpoint, name) for name in AMOUNTS}
+    unfit = [name for name, text in typed.items() if isinstance(text, str) and AMOUNTS[name].sentence_on(text)]
     checks: tuple[Callable[[], object], ...] = (
         partial(check_provider, endpoint), endpoint.full_clean, partial(check_address, endpoint),
     )  # fmt: skip
@@ -98,13 +102,18 @@ def check_endpoint(endpoint: Endpoint) -> None:
         except ValidationError as error:
             _add(problems, error)
     problems |= keys  # alone, because other sentences may repeat what was typed
-    for name, sentence in [
-        *_bound_problems(endpoint),
-        *amounts,
-        *_variable_problems(endpoint),
-        *_line_problems(endpoint),
-    ]:
-        problems.setdefault(name, [sentence])
+    for name, (low, high) in BOUNDS.items():
+        value = getattr(endpoint, name)
+        if isinstance(value, int | Decimal) and not low <= value <= high:
+            problems.setdefault(name, [bound_sentence(name)])
+    for name in unfit:
+        problems.setdefault(name, [AS_WRITTEN])
+    if problem := variable_problem(endpoint.api_key_env):
+        problems.setdefault("api_key_env", [problem])
+    if endpoint.active or not endpoint.pk:  # a model that was registered before can still be switched off
+        for name in _LINES:
+            if TEXTS[name].sentence_on(getattr(endpoint, name)):
+                problems.setdefault(name, [_ONE_LINE])
     if not {"provider", "model", "options"} & set(problems):
         try:
             check_own_options(endpoint)
@@ -128,12 +137,6 @@ def _add(problems: Problems, error: ValidationError) -> None:
             problems.setdefault(name, []).extend([own_sentence] if own_sentence else problem.messages)
 
 
-def key_problems(endpoint: Endpoint) -> Problems:
-    """Return the fields that hold what looks like a key, each with a sentence that does not repeat it."""
-    texts = {name: getattr(endpoint, name) for name in _MAY_BE_KEYS} | {"base_url": _without_host(endpoint.base_url)}
-    return {name: [LOOKS_LIKE_A_KEY] for name, value in texts.items() if looks_like_key(value)}
-
-
 def _without_host(url: str) -> str:
     """Return a URL without its host: a host may look as random as a key, the rest may not."""
     try:
@@ -143,41 +146,10 @@ def _without_host(url: str) -> str:
     return url.replace(host, "", 1) if host else url
 
 
-def _bound_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
-    problems = []
-    for name, (low, high) in BOUNDS.items():
-        value = getattr(endpoint, name)
-        if isinstance(value, int | Decimal) and not low <= value <= high:
-            problems.append((name, bound_sentence(name)))
-    return problems
-
-
-def _amount_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
-    """Look at what was typed; a check of the model makes numbers of it."""
-    written = {name: getattr(endpoint, name) for name in AMOUNTS}
-    return [
-        (name, AS_WRITTEN)
-        for name, text in written.items()
-        if isinstance(text, str) and AMOUNTS[name].sentence_on(text)
-    ]
-
-
 def bound_sentence(name: str) -> str:
     """Return the sentence for a number out of its bounds."""
     low, high = BOUNDS[name]
     return Sentence("A number from {low} to {high} is expected.", low=low, high=f"{high:,}")
-
-
-def _variable_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
-    problem = variable_problem(endpoint.api_key_env)
-    return [("api_key_env", problem)] if problem else []
-
-
-def _line_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
-    """A model that was registered before can still be switched off."""
-    if endpoint.pk and not endpoint.active:
-        return []
-    return [(name, _ONE_LINE) for name in _LINES if TEXTS[name].sentence_on(getattr(endpoint, name))]
 
 
 def check_address(endpoint: Endpoint) -> None:

@@ -142,11 +142,12 @@ def try_endpoint(*, endpoint: Endpoint) -> Json:
 
 
 def _tried(endpoint: Endpoint, started: datetime) -> Json:
+    fixed = endpoint.about.models.get(endpoint.model)
     request = contract.Request(
         (contract.Message("user", QUESTION),),
         max_tokens=200 + endpoint.reasoning_tokens,
         temperature=0.0,
-        task=_task(endpoint),
+        task=fixed.sample if fixed else {"kind": ""},
     )
     completion = _ask_once(endpoint, request)
     seconds = (timezone.now() - started).total_seconds()
@@ -198,21 +199,12 @@ def fits(text: str) -> bool:
 
 def _ask_once(endpoint: Endpoint, request: contract.Request) -> contract.Completion:
     if endpoint.about.in_process:
-        return _ask_engine(endpoint, request)
+        engine = loaded_engine(endpoint)
+        (result,) = engine.complete_many([engine.body(request)])
+        if isinstance(result, Exception):
+            raise result
+        return result
     return asyncio.run(_ask(registry.make(endpoint.spec), request, min(60, endpoint.timeout_seconds)))
-
-
-def _task(endpoint: Endpoint) -> contract.Task:
-    fixed = endpoint.about.models.get(endpoint.model)
-    return fixed.sample if fixed else {"kind": ""}
-
-
-def _ask_engine(endpoint: Endpoint, request: contract.Request) -> contract.Completion:
-    engine = loaded_engine(endpoint)
-    (result,) = engine.complete_many([engine.body(request)])
-    if isinstance(result, Exception):
-        raise result
-    return result
 
 
 async def _ask(backend: contract.Backend, request: contract.Request, timeout: float) -> contract.Completion:

@@ -15,7 +15,7 @@ from workers.providers import registry
 from workers.providers.contract import Completion, EngineBackend
 from workers.providers.errors import BackendError, Overloaded
 from workers.services import recovery
-from workers.services.claims import Claimed, claim
+from workers.services.claims import claim
 from workers.services.holding import hold_back_everywhere
 from workers.services.recording import Outcome, mark_sent, record, release
 from workers.services.recovery import HEARTBEAT, WorkerLost
@@ -94,21 +94,19 @@ class EngineRunner:
             release(lost, worker=self.worker, now=database_time())
         if not ready:
             return result.more
-        outcomes = [
-            Outcome(claimed, answer, database_time().timestamp())
-            for claimed, answer in zip(ready, self._ask(backend, ready), strict=True)
-        ]
-        record(outcomes, worker=self.worker, endpoint=self.endpoint, now=database_time())
-        return True
-
-    def _ask(self, backend: EngineBackend, ready: list[Claimed]) -> list[Completion | BackendError]:
+        answers: list[Completion | BackendError]
         try:
-            return backend.complete_many([json.loads(claimed.body) for claimed in ready])
+            answers = backend.complete_many([json.loads(claimed.body) for claimed in ready])
         except Exception as error:  # the engine died: nobody was paid, so all may be asked again
             log.exception("The engine of %s failed.", self.endpoint.name)
             _loaded.clear()
             self.backend = None  # the next run loads it anew
-            return [Overloaded(f"The engine failed ({type(error).__name__}); the worker's log says more.")] * len(ready)
+            sentence = f"The engine failed ({type(error).__name__}); the worker's log says more."
+            answers = [Overloaded(sentence)] * len(ready)
+        ended_at = database_time().timestamp()
+        outcomes = [Outcome(claimed, answer, ended_at) for claimed, answer in zip(ready, answers, strict=True)]
+        record(outcomes, worker=self.worker, endpoint=self.endpoint, now=database_time())
+        return True
 
     def _beat(self, ended: threading.Event) -> None:
         try:

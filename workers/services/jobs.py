@@ -245,7 +245,11 @@ def apply_action(job: Job, action: str, *, budget: str = "") -> str:
         case "pause":
             pause_job(job=job)
         case "resume":
-            return _resume(job, budget)
+            try:
+                resume_with(job, read_budget(budget))
+            except JobRefused as refusal:
+                return str(refusal)
+            return ""
         case "cancel":
             cancel_job(job=job, now=now)
         case "retry":
@@ -256,14 +260,6 @@ def apply_action(job: Job, action: str, *, budget: str = "") -> str:
             retry_failed(job=job, now=now)
         case _:
             raise Http404(gettext_noop("There is no such action."))
-    return ""
-
-
-def _resume(job: Job, budget: str) -> str:
-    try:
-        resume_with(job, read_budget(budget))
-    except JobRefused as refusal:
-        return str(refusal)
     return ""
 
 

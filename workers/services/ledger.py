@@ -13,7 +13,7 @@ from core.ids import new_uid
 from workers.domain.pricing import Money
 from workers.models import Attempt, Call, Endpoint, Item, Job
 from workers.providers.contract import Completion, Stop, Usage
-from workers.providers.imported import IMPORTED
+from workers.providers.registry import IMPORTED
 from workers.services.delivery import deliver
 from workers.services.recording import STATES
 
@@ -45,7 +45,22 @@ def take_in(
     Item.objects.fail_unasked({items[key].pk: why for key, why in missing.items()}, now=now)
     for at in range(0, len(answers), _AT_ONCE):
         part = {answer.key: answer for answer in answers[at : at + _AT_ONCE]}
-        calls = _calls(endpoint, part, now)
+        rows = [
+            (new_uid(), key, endpoint.pk, endpoint.provider, endpoint.model, answer.body, answer.sample, IMPORTED, now)
+            for key, answer in part.items()
+        ]
+        Call.objects.plan(_COLUMNS, rows)
+        calls = list(Call.objects.filter(key__in=part))
+        for call in calls:
+            answer = part[call.key]
+            usage = Usage(input=answer.tokens[0], output=answer.tokens[1], reported=any(answer.tokens))
+            completion = Completion(answer.answer, Stop.END, usage, answer.answered_by, answer.reasoning)
+            call.take_answer(
+                STATES[completion.stop], finished_at=now, answer=completion.text, reasoning=completion.reasoning,
+                problem=completion.problem, answered_by=completion.model,
+                cost=None, input_tokens=usage.input, output_tokens=usage.output, usage_told=usage.reported,
+            )  # fmt: skip
+        Call.objects.answer(calls)
         pairs = [(items[part[call.key].item], call) for call in calls]
         Item.objects.attach({item.pk: call.pk for item, call in pairs})
         deliver(pairs, now=now)
@@ -56,27 +71,6 @@ def take_back(job: Job) -> None:
     calls = list(Call.objects.filter(items__job=job, handler=IMPORTED).values_list("pk", flat=True))
     Item.objects.filter(job=job).delete()
     Call.objects.filter(pk__in=calls).delete()
-
-
-def _calls(endpoint: Endpoint, answers: Mapping[str, ImportedAnswer], now: datetime) -> list[Call]:
-    """Write answers to the ledger, by key, and return their calls."""
-    rows = [
-        (new_uid(), key, endpoint.pk, endpoint.provider, endpoint.model, answer.body, answer.sample, IMPORTED, now)
-        for key, answer in answers.items()
-    ]
-    Call.objects.plan(_COLUMNS, rows)
-    calls = list(Call.objects.filter(key__in=answers))
-    for call in calls:
-        answer = answers[call.key]
-        usage = Usage(input=answer.tokens[0], output=answer.tokens[1], reported=any(answer.tokens))
-        completion = Completion(answer.answer, Stop.END, usage, answer.answered_by, answer.reasoning)
-        call.take_answer(
-            STATES[completion.stop], finished_at=now, answer=completion.text, reasoning=completion.reasoning,
-            problem=completion.problem, answered_by=completion.model,
-            cost=None, input_tokens=usage.input, output_tokens=usage.output, usage_told=usage.reported,
-        )  # fmt: skip
-    Call.objects.answer(calls)
-    return calls
 
 
 BEGINNING = 100
@@ -91,7 +85,7 @@ def search(
 
     `text` is looked for in the question, the answer and the ids, case-insensitively.
     """
-    calls = Call.objects.newest_first().select_related("endpoint").defer("body", "answer", "reasoning")
+    calls = Call.objects.order_by("-id").select_related("endpoint").defer("body", "answer", "reasoning")
     calls = calls.annotate(beginning=Left("answer", BEGINNING))
     if text:
         calls = calls.filter(Q(uid=text) | Q(request_id=text) | Q(answer__icontains=text) | Q(body__icontains=text))

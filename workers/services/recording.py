@@ -106,46 +106,41 @@ class _Recording:
         if isinstance(result, Filtered):
             outcome.result = result = refusal_of(result)
         if isinstance(result, Completion):
-            self._answer(outcome.claimed, result, call, attempt, own, at)
+            claimed = outcome.claimed
+            state = STATES[result.stop]
+            usage = result.usage if result.usage.reported else _estimated(call, result)
+            cost = self.prices.cost(usage, batch=self.batch)
+            if not usage.reported and cost is not None and call.reserved_cost is not None:
+                cost = min(cost, call.reserved_cost)  # an estimate cannot know better than the most that was reserved
+            if attempt:
+                problem = storable(result.problem or STOP_SENTENCES[result.stop])
+                headers = self.about.kept_headers(result.headers)
+                body = storable(result.body)
+                self.attempts.append((state, at, result.status, headers, problem, body, 0.0, attempt))
+            if call.state not in COMPLETED:  # an answer that came late, after another one, is an attempt and no more
+                call.take_answer(
+                    state, finished_at=at, answer=storable(result.text), reasoning=storable(result.reasoning),
+                    stop=result.stop, answered_by=result.model[:200], request_id=result.request_id[:200],
+                    fingerprint=storable(result.fingerprint)[:200],
+                    input_tokens=usage.input, cached_tokens=usage.cached, cache_write_tokens=usage.cache_write,
+                    output_tokens=usage.output, reasoning_tokens=usage.reasoning, usage_told=usage.reported, cost=cost,
+                    problem=storable(result.problem or STOP_SENTENCES[result.stop]),
+                    tries=claimed.tries, unknowns=claimed.unknowns,
+                )  # fmt: skip
+                self.answers.append(call)
+            if own:
+                own.book(cost)
+                self.answered.append((own, call))
         else:
             self._problem(outcome.claimed, result, call, attempt, own, at)
-
-    def _answer(
-        self, claimed: Claimed, completion: Completion, call: Call, attempt: int | None, item: Item | None, at: datetime
-    ) -> None:
-        state = STATES[completion.stop]
-        usage = completion.usage if completion.usage.reported else _estimated(call, completion)
-        cost = self.prices.cost(usage, batch=self.batch)
-        if not usage.reported and cost is not None and call.reserved_cost is not None:
-            cost = min(cost, call.reserved_cost)  # an estimate cannot know better than the most that was reserved
-        if attempt:
-            problem = storable(completion.problem or STOP_SENTENCES[completion.stop])
-            headers = self.about.kept_headers(completion.headers)
-            body = storable(completion.body)
-            self.attempts.append((state, at, completion.status, headers, problem, body, 0.0, attempt))
-        if call.state not in COMPLETED:  # an answer that came late, after another one, is an attempt and no more
-            call.take_answer(
-                state, finished_at=at, answer=storable(completion.text), reasoning=storable(completion.reasoning),
-                stop=completion.stop, answered_by=completion.model[:200], request_id=completion.request_id[:200],
-                fingerprint=storable(completion.fingerprint)[:200],
-                input_tokens=usage.input, cached_tokens=usage.cached, cache_write_tokens=usage.cache_write,
-                output_tokens=usage.output, reasoning_tokens=usage.reasoning, usage_told=usage.reported, cost=cost,
-                problem=storable(completion.problem or STOP_SENTENCES[completion.stop]),
-                tries=claimed.tries, unknowns=claimed.unknowns,
-            )  # fmt: skip
-            self.answers.append(call)
-        if item:
-            item.book(cost)
-            self.answered.append((item, call))
 
     def _problem(
         self, claimed: Claimed, error: BackendError, call: Call, attempt: int | None, item: Item | None, at: datetime
     ) -> None:
         unknown = error.again is Again.UNKNOWN
         unknowns = claimed.unknowns + unknown
-        decision = decide(
-            error, attempts=claimed.tries, unknowns=unknowns, policy=self.policy, jitter=_jitter(call, claimed.tries)
-        )
+        jitter = int(text_digest(f"{call.uid}{claimed.tries}")[:4], 16) / 0xFFFF
+        decision = decide(error, attempts=claimed.tries, unknowns=unknowns, policy=self.policy, jitter=jitter)
         state = CallState.UNKNOWN if unknown else CallState.PLANNED if decision.again else CallState.FAILED
         if attempt:
             kind = CallState.UNKNOWN if unknown else error.kind
@@ -201,10 +196,6 @@ def refusal_of(error: Filtered) -> Completion:
         body=error.body,
         headers=error.headers,
     )
-
-
-def _jitter(call: Call, tries: int) -> float:
-    return int(text_digest(f"{call.uid}{tries}")[:4], 16) / 0xFFFF
 
 
 def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> None:

@@ -115,7 +115,11 @@ def reap(*, now: datetime, patience: float | None = None) -> int:
         with transaction.atomic():
             _free(worker, now)
             freed += 1
-    _end_left_jobs(now)
+    running = Job.objects.filter(state=JobState.RUNNING)
+    with transaction.atomic():  # of jobs whose process died between the last item and the end of the job
+        left = running.exclude(Exists(Item.objects.filter(job=OuterRef("pk"), state__in=OPEN)))
+        end_jobs(left.values_list("pk", flat=True), now=now)
+        pause_held(running.filter(items__state=ItemState.HELD).order_by().values_list("pk", flat=True).distinct())
     return freed
 
 
@@ -167,12 +171,3 @@ def _free(worker: Worker, now: datetime) -> None:
         Item.objects.filter(pk=item.pk).book(item.planned.reserved_cost)
     Item.objects.filter(worker=worker).release(now=now)
     Batch.objects.filter(worker=worker).unwatch()
-
-
-def _end_left_jobs(now: datetime) -> None:
-    """End jobs whose process died between the last item and the end of the job."""
-    running = Job.objects.filter(state=JobState.RUNNING)
-    with transaction.atomic():
-        left = running.exclude(Exists(Item.objects.filter(job=OuterRef("pk"), state__in=OPEN)))
-        end_jobs(left.values_list("pk", flat=True), now=now)
-        pause_held(running.filter(items__state=ItemState.HELD).order_by().values_list("pk", flat=True).distinct())

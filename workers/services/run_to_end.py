@@ -64,18 +64,14 @@ def run_to_end(*, job: Job, on_progress: Callable[[], None] = lambda: None, stop
         if job.state != JobState.RUNNING or stop.is_set():
             return job
         reap(now=database_time())
-        if not _is_taken_up(job) and time.monotonic() - began > PATIENCE * _any_worker_lives():
+        is_taken_up = Item.objects.filter(job=job, worker__state=WorkerState.LIVE).exists()
+        if not is_taken_up:
+            any_lives = Worker.objects.live().exclude(lease_is_over()).exists()
+            is_taken_up = time.monotonic() - began <= (PATIENCE if any_lives else 0)  # or will be
+        if not is_taken_up:
             _run_here(job, on_progress, stop)
         if Item.objects.filter(job=job).still_open().exists():
             stop.wait(0.2)  # also where this process has just worked: what is left waits for its time
-
-
-def _any_worker_lives() -> bool:
-    return Worker.objects.live().exclude(lease_is_over()).exists()
-
-
-def _is_taken_up(job: Job) -> bool:
-    return Item.objects.filter(job=job, worker__state=WorkerState.LIVE).exists()
 
 
 def _run_here(job: Job, on_progress: Callable[[], None], stop: threading.Event) -> None:

@@ -19,7 +19,6 @@ from django.db import InterfaceError, OperationalError, connection, connections
 
 from core.database_clock import database_time, last_database_time
 from workers.domain.rate_limit import HORIZON, TokenBucket
-from workers.models import Worker
 from workers.providers.contract import Completion
 from workers.providers.errors import Throttled
 from workers.services import processes, recovery
@@ -67,7 +66,8 @@ class Runner:
         self.database = ThreadPoolExecutor(1, "ledger")
         self.awake = asyncio.Event()
         self.loop = asyncio.get_running_loop()
-        self.worker = await self.in_database(self._enter)
+        self.beaten_at = time.monotonic()
+        self.worker = await self.in_database(recovery.enter)
         self.batches = BatchRunner(self)
         try:
             while await self._step():
@@ -151,10 +151,6 @@ class Runner:
                 await self.loop.run_in_executor(self.database, lambda: connection.close())  # the thread's own
                 await asyncio.sleep(1)
 
-    def _enter(self) -> Worker:
-        self.beaten_at = time.monotonic()
-        return recovery.enter()
-
     def _leave(self) -> None:
         """Write down the outcomes that are here and release what was not sent."""
         now = database_time()
@@ -171,7 +167,9 @@ class Runner:
         Answers are written after new calls were claimed in their place, which halves the time that a place is empty.
         Refusals are written before, as they lower the rate, and so is everything after a lost commit.
         """
-        self._beat()
+        if time.monotonic() - self.beaten_at >= recovery.pause():
+            recovery.beat(self.worker)
+            self.beaten_at = time.monotonic()
         write_first = self.in_doubt or self.stop.is_set()
         if self.in_doubt:  # a commit may have been made whose confirmation was lost
             release_unconfirmed(frozenset(self.calls), worker=self.worker, now=database_time())
@@ -187,7 +185,9 @@ class Runner:
             return None
         self._look()
         pause = self._claim({key: len(outcomes) for key, (outcomes, _) in taken.items()})
-        self._hand_over()
+        unsent, self.unsent = self.unsent, []
+        if unsent:  # what was claimed and marked starts while this turn goes on
+            self.loop.call_soon_threadsafe(self._start_all, unsent)
         for key, (outcomes, _) in taken.items():
             self._write(key, outcomes)
         self._plan_ahead()
@@ -213,17 +213,6 @@ class Runner:
                     endpoint=channel.endpoint, backend=channel.backend, now=database_time(), only=self.only
                 ):
                     break
-
-    def _hand_over(self) -> None:
-        """Start what was claimed and marked while this turn goes on."""
-        unsent, self.unsent = self.unsent, []
-        if unsent:
-            self.loop.call_soon_threadsafe(self._start_all, unsent)
-
-    def _beat(self) -> None:
-        if time.monotonic() - self.beaten_at >= recovery.pause():
-            recovery.beat(self.worker)
-            self.beaten_at = time.monotonic()
 
     def _send(self, channel: Channel, due: list[tuple[Claimed, asyncio.Future[bool]]]) -> None:
         ready = mark_sent([claimed for claimed, _ in due], worker=self.worker, now=database_time())

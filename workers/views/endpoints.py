@@ -38,7 +38,13 @@ def endpoint(request: HttpRequest, name: str = "") -> HttpResponse:
     if name:
         existing = get_object_or_404(Endpoint, name=name)
         if request.method == "POST" and "delete" in request.POST:
-            return _delete(request, existing)
+            try:
+                delete_endpoint(endpoint=existing)
+            except EndpointInUse as refusal:
+                messages.error(request, str(refusal))
+                return redirect("workers:endpoint", existing.name)
+            messages.success(request, Sentence("{existing} is deleted.", existing=existing.name))
+            return redirect("workers:endpoints")
         return _edit(request, existing.provider, existing)
     provider = request.GET.get("provider") or request.POST.get("provider", "")
     if registry.problem_of(provider):
@@ -59,7 +65,8 @@ def _edit(request: HttpRequest, provider: str, existing: Endpoint | None) -> Htt
                 request, lambda: save_endpoint(by=request.user.get_username(), values=values, endpoint=stored).name
             )
         except ValidationError as error:
-            _add_errors(form, error)
+            for field, sentences in error.message_dict.items():
+                form.add_error(field if field in form.fields else None, sentences)
         else:
             messages.success(request, Sentence("{name} is saved.", name=name))
             return redirect("workers:endpoint", name)
@@ -70,22 +77,6 @@ def _edit(request: HttpRequest, provider: str, existing: Endpoint | None) -> Htt
         existing.refresh_from_db()
         context |= {"endpoint": existing, "is_used": is_used(existing), **_tried(existing)}
     return render(request, "workers/endpoint.html", context)
-
-
-def _add_errors(form: EndpointForm, error: ValidationError) -> None:
-    """Add errors beside the fields that the form shows, the others above it."""
-    for name, sentences in error.message_dict.items():
-        form.add_error(name if name in form.fields else None, sentences)
-
-
-def _delete(request: HttpRequest, existing: Endpoint) -> HttpResponse:
-    try:
-        delete_endpoint(endpoint=existing)
-    except EndpointInUse as refusal:
-        messages.error(request, str(refusal))
-        return redirect("workers:endpoint", existing.name)
-    messages.success(request, Sentence("{existing} is deleted.", existing=existing.name))
-    return redirect("workers:endpoints")
 
 
 @site_admin

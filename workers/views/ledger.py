@@ -3,7 +3,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Left, Length
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -31,7 +31,12 @@ def ledger(request: HttpRequest) -> HttpResponse:
     form = LedgerFilter(request.GET)
     form.is_valid()
     chosen = form.cleaned_data  # valid fields count beside invalid ones; an invalid text finds nothing
-    calls = Call.objects.none() if form.errors.get("text") else _calls(chosen)
+    is_lost = chosen.get("state") == LOST[0]
+    calls = service.search(**{"handler": ""} | chosen | ({"state": ""} if is_lost else {}))
+    if is_lost:
+        calls = calls.filter(Exists(Attempt.objects.lost().filter(call=OuterRef("pk"))))
+    if form.errors.get("text"):
+        calls = calls.none()
     page = Paginator(calls, 50).get_page(request.GET.get("page"))
     query = request.GET.copy()
     query.pop("page", None)
@@ -47,14 +52,6 @@ def ledger(request: HttpRequest) -> HttpResponse:
         "handlers": Job.objects.order_by("handler").values_list("handler", flat=True).distinct(),
     }
     return render(request, "workers/ledger.html", context)
-
-
-def _calls(chosen: dict[str, Any]) -> QuerySet[Call]:
-    filters = {"handler": ""} | chosen
-    if chosen.get("state") != LOST[0]:
-        return service.search(**filters)
-    lost = Attempt.objects.lost().filter(call=OuterRef("pk"))
-    return service.search(**filters | {"state": ""}).filter(Exists(lost))
 
 
 @site_admin

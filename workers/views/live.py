@@ -13,7 +13,7 @@ from core.views.pages import Context
 from workers.models import CAME_BACK, TROUBLED, ItemState, Job, JobState
 from workers.services.handlers import closed
 from workers.services.jobs import ACTIONS, least_budget
-from workers.services.progress import Progress, progress_of, shortfall_of
+from workers.services.progress import progress_of, shortfall_of
 
 ITEMS_A_PAGE = 50
 
@@ -22,6 +22,10 @@ def progress_context(job: Job, job_url: str) -> Context:
     """Return the context of the state of a job. `job_url` is its page, and the addresses of its actions begin with it;
     `every` is in seconds, 0 where nothing changes any more."""
     progress = progress_of(job)
+    changes = job.goes_on or progress.in_flight
+    # The list of items is shown again at each tenth of them, and every half minute while some wait to be tried again.
+    tenth = 1 + 10 * progress.ended // progress.total if progress.ended else 0
+    half_minute = int(progress.retry_at.timestamp()) // 30 if progress.retry_at else 0
     return {
         "job": job,
         "job_url": job_url,
@@ -31,26 +35,11 @@ def progress_context(job: Job, job_url: str) -> Context:
         "shortfall": shortfall_of(job, total=progress.total) if progress.failed or progress.unreadable else None,
         "failed_href": f"{job_url}?state={ItemState.FAILED}#job-items",
         "unreadable_href": f"{job_url}?state={ItemState.UNREADABLE}#job-items",
-        "every": _every(job, progress),
+        "every": (15 if job.batch else 1) if changes else 0,
         "left": time_left(progress.seconds_left),
-        "seen": f"{job.state}-{progress.failed}-{progress.unreadable}-{_step(progress)}-{_waits(progress)}",
+        "seen": f"{job.state}-{progress.failed}-{progress.unreadable}-{tenth}-{half_minute}",
         **(budget_field(job) if job.state == JobState.PAUSED else {}),
     }
-
-
-def _every(job: Job, progress: Progress) -> int:
-    changes = job.goes_on or progress.in_flight
-    return (15 if job.batch else 1) if changes else 0
-
-
-def _step(progress: Progress) -> int:
-    """Return the tenth of the items that have ended, at each of which the list of items is shown again."""
-    return 0 if not progress.ended else 1 + 10 * progress.ended // progress.total
-
-
-def _waits(progress: Progress) -> int:
-    """Return a number that changes every half minute while items wait to be tried again."""
-    return int(progress.retry_at.timestamp()) // 30 if progress.retry_at else 0
 
 
 def budget_field(job: Job) -> Context:
@@ -78,7 +67,9 @@ def items_context(request: HttpRequest, job: Job, *, names: NameItems | None = N
     newest. The address may name one state."""
     retrying = Q(state=ItemState.WAITING) & ~Q(problem="")
     came_back = Q(state__in=CAME_BACK) | retrying
-    items = job.items.filter(Q(state=chosen) if (chosen := chosen_state(request)) else came_back)
+    chosen = request.GET.get("state", "")
+    chosen = chosen if chosen in TROUBLED else ""
+    items = job.items.filter(Q(state=chosen) if chosen else came_back)
     items = items.select_related("call", "endpoint").defer("call__body", "call__answer", "call__reasoning")
     rank = Case(When(state__in=TROUBLED, then=0), When(retrying, then=1), default=2, output_field=IntegerField())
     page: Any = Paginator(items.order_by(rank, "-finished_at", "id"), ITEMS_A_PAGE).get_page(request.GET.get("page"))
@@ -89,12 +80,6 @@ def items_context(request: HttpRequest, job: Job, *, names: NameItems | None = N
         for item in rows
     ]
     return {"page": page, "query": f"state={chosen}" if chosen else ""}
-
-
-def chosen_state(request: HttpRequest) -> str:
-    """Return the state of items that the address asks for; empty for all that came back."""
-    chosen = request.GET.get("state", "")
-    return chosen if chosen in TROUBLED else ""
 
 
 def progress_response(request: HttpRequest, context: Context, items: Callable[[], Context]) -> HttpResponse:

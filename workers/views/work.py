@@ -3,7 +3,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import BooleanField, Count, ExpressionWrapper, Max, Min, Q, QuerySet
+from django.db.models import BooleanField, Count, ExpressionWrapper, Max, Min, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -12,7 +12,6 @@ from django.views.decorators.http import require_GET, require_POST
 from core.database_clock import database_time
 from core.views.pages import Context
 from workers.access import site_admin
-from workers.domain.rate_limit import RateLimit
 from workers.models import UNENDED, EndpointRateLimit, Item, ItemState, Job, JobState, Process, Worker, WorkerState
 from workers.services.jobs import apply_action
 from workers.services.processes import ENGINE, is_silent, living, takers_of
@@ -40,7 +39,8 @@ def work_state(request: HttpRequest) -> HttpResponse:
 
 def _state() -> dict[str, Any]:
     now = database_time()
-    jobs = {"running": _jobs(Job.objects.unended()), "ended": _jobs(Job.objects.ended())}
+    querysets = {"running": Job.objects.unended(), "ended": Job.objects.ended()}
+    jobs = {name: list(rows.order_by("-id")[:20]) for name, rows in querysets.items()}
     all_jobs = [job for rows in jobs.values() for job in rows]
     progress, reasons = progress_of_all(all_jobs, now=now), reasons_of(all_jobs)
     workers, queue = _workers(now), _queue(now)
@@ -56,10 +56,6 @@ def _state() -> dict[str, Any]:
         "waiting": sum(row["waiting"] for row in queue),
         "every": 2 if busy else 10,
     }
-
-
-def _jobs(jobs: QuerySet[Job]) -> list[Job]:
-    return list(jobs.order_by("-id")[:20])
 
 
 IDLE, SILENT = "idle", "silent"
@@ -119,36 +115,31 @@ def _queue(now: datetime) -> list[Row]:
         counts[endpoint][JobState.PAUSED if paused else state] += count
     rows = EndpointRateLimit.objects.select_related("endpoint").order_by("endpoint__name")
     since, processes = (now - RECENT).timestamp(), living()
-    queue = [
-        _queue_row(row, counts[row.endpoint_id], takers_of(row.endpoint, processes), now)
-        for row in rows
-        if row.endpoint_id in counts or _moved_at(row.rate_limit) > since
-    ]
+    queue: list[Row] = []
+    for row in rows:
+        limit = row.rate_limit
+        if row.endpoint_id not in counts and max(limit.accepted_at, limit.changed_at) <= since:
+            continue
+        of_endpoint = counts[row.endpoint_id]
+        takers, nobody = takers_of(row.endpoint, processes)
+        blocked = max(0.0, limit.blocked_until - now.timestamp())
+        queue.append(
+            {
+                "endpoint": row.endpoint,
+                "waiting": of_endpoint[ItemState.WAITING],
+                "paused": of_endpoint[JobState.PAUSED],
+                "batched": of_endpoint[ItemState.BATCHED],
+                "in_flight": of_endpoint[ItemState.CLAIMED],
+                "takers": takers,
+                "nobody": nobody,
+                "rate": limit.rate if row.state else None,
+                "refused_at": limit.ceiling if row.state else None,
+                "blocked": blocked,
+                "reason": limit.reason if blocked else "",
+            }
+        )
     open_items = ("waiting", "paused", "batched", "in_flight")
     return sorted(queue, key=lambda row: not any(row[name] for name in open_items))
-
-
-def _moved_at(limit: RateLimit) -> float:
-    """Return when a call was last accepted or the rate last lowered, in seconds since the epoch."""
-    return max(limit.accepted_at, limit.changed_at)
-
-
-def _queue_row(row: EndpointRateLimit, counts: dict[str, int], takers: tuple[int, str], now: datetime) -> Row:
-    limit = row.rate_limit
-    blocked = max(0.0, limit.blocked_until - now.timestamp())
-    return {
-        "endpoint": row.endpoint,
-        "waiting": counts[ItemState.WAITING],
-        "paused": counts[JobState.PAUSED],
-        "batched": counts[ItemState.BATCHED],
-        "in_flight": counts[ItemState.CLAIMED],
-        "takers": takers[0],
-        "nobody": takers[1],
-        "rate": limit.rate if row.state else None,
-        "refused_at": limit.ceiling if row.state else None,
-        "blocked": blocked,
-        "reason": limit.reason if blocked else "",
-    }
 
 
 @site_admin

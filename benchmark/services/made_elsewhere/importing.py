@@ -56,7 +56,7 @@ from core.messages import Sentence, capitalised, gettext_noop, listed
 from core.plain import Json, plain
 from core.texts import storable
 from workers.models import Endpoint, Job, JobState
-from workers.providers.imported import IMPORTED
+from workers.providers.registry import IMPORTED
 from workers.services.delivery import end_jobs
 from workers.services.ledger import ImportedAnswer, take_back, take_in
 from workers.services.notify import WORKERS

@@ -5,8 +5,18 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from core.catalogues.files import DOMAINS, LOCALES, entries, path_of, sources, texts_by_catalogue, translated, update
-from core.catalogues.ours import FRAME, own_apps
+from core.catalogues.files import (
+    DOMAINS,
+    FRAME,
+    LOCALES,
+    entries,
+    own_apps,
+    path_of,
+    sources,
+    texts_by_catalogue,
+    translated,
+    update,
+)
 
 
 class Command(BaseCommand):

@@ -204,11 +204,11 @@ def test_the_outcome_of_a_job_and_its_commonest_problem():
 
 def test_the_parts_of_a_bar_fill_it_and_a_single_failure_is_seen():
     parts = segments_of({"done": 9_990, "unreadable": 0, "failed": 1, "waiting": 9})
-    assert [part.state for part in parts] == ["done", "failed", "waiting"]
-    assert parts[1].width == LEAST and parts[0].width == pytest.approx(100 - 2 * LEAST)
-    assert parts[0].start == 0 and parts[-1].end == pytest.approx(100)
+    assert [part["state"] for part in parts] == ["done", "failed", "waiting"]
+    assert parts[1]["width"] == LEAST and parts[0]["width"] == pytest.approx(100 - 2 * LEAST)
+    assert parts[0]["start"] == 0 and parts[-1]["end"] == pytest.approx(100)
     assert segments_of({"done": 0}) == []
-    assert [part.width for part in segments_of({"done": 1, "failed": 3})] == [25, 75]
+    assert [part["width"] for part in segments_of({"done": 1, "failed": 3})] == [25, 75]
 
 
 POLICY = Policy(attempts=6, unknown=1, cap=60.0)

@@ -57,36 +57,33 @@ class Command(JsonCommand):
 
     def work(self, **options: Any) -> Json:
         with interruptible(self.note) as stop:
-            return self._work(options, stop)
-
-    def _work(self, options: dict[str, Any], stop: threading.Event) -> Json:
-        if options["budget"] and not options["job"]:
-            raise ValueError("A budget belongs to one job: name it with --job.")
-        if not options["job"]:
+            if options["budget"] and not options["job"]:
+                raise ValueError("A budget belongs to one job: name it with --job.")
+            if not options["job"]:
+                try:
+                    prepare_all(stop)
+                    Runner(stop=stop).run()
+                finally:
+                    processes.leave()
+                return {"open jobs": Job.objects.filter(state=JobState.RUNNING).count()}
+            job = Job.objects.filter(uid=options["job"]).first()
+            if job is None:
+                raise ValueError(f"There is no job {options['job']!r}.")
+            if options["budget"]:
+                if job.state != JobState.PAUSED:
+                    raise ValueError(f"The job is {job.standing}; only a paused one goes on with a new budget.")
+                resume_with(job, read_budget(options["budget"]))
+            bar = JobBar(job, time.monotonic)
             try:
-                prepare_all(stop)
-                Runner(stop=stop).run()
+                run_to_end(job=job, on_progress=bar.refresh, stop=stop)
             finally:
-                processes.leave()
-            return {"open jobs": Job.objects.filter(state=JobState.RUNNING).count()}
-        job = Job.objects.filter(uid=options["job"]).first()
-        if job is None:
-            raise ValueError(f"There is no job {options['job']!r}.")
-        if options["budget"]:
-            if job.state != JobState.PAUSED:
-                raise ValueError(f"The job is {job.standing}; only a paused one goes on with a new budget.")
-            resume_with(job, read_budget(options["budget"]))
-        bar = JobBar(job, time.monotonic)
-        try:
-            run_to_end(job=job, on_progress=bar.refresh, stop=stop)
-        finally:
-            bar.close()
-        progress = progress_of(job)
-        shortfall = shortfall_of(job, total=progress.total)
-        note_end(job, shortfall, "job", self.note)
-        self.failed = failure_of(job.standing, shortfall, "job")
-        lacks = {"failures": plain(shortfall.failures), "unreadable_answers": plain(shortfall.unreadable)}
-        return {"job": job.uid, "state": job.standing, **lacks, **progress.ended_items, **progress.money.as_json}
+                bar.close()
+            progress = progress_of(job)
+            shortfall = shortfall_of(job, total=progress.total)
+            note_end(job, shortfall, "job", self.note)
+            self.failed = failure_of(job.standing, shortfall, "job")
+            lacks = {"failures": plain(shortfall.failures), "unreadable_answers": plain(shortfall.unreadable)}
+            return {"job": job.uid, "state": job.standing, **lacks, **progress.ended_items, **progress.money.as_json}
 
     failed = ""
 

@@ -10,10 +10,6 @@ from workers.providers.contract import Body, Options, Task
 from workers.providers.options import KnownOptions
 
 
-def _no_settings(options: Options, seed: int | None) -> Body:
-    return {}
-
-
 def seeded(options: Options, seed: int | None) -> Body:
     """Return the settings of a baseline that draws: the request's seed, else that of the endpoint's options, else 0."""
     return {"seed": options.get("seed", 0) if seed is None else seed}
@@ -41,7 +37,7 @@ class Baseline:
     task: str
     answer: Callable[[Body], str]
     sample: Task
-    settings: Callable[[Options, int | None], Body] = _no_settings
+    settings: Callable[[Options, int | None], Body] = lambda options, seed: {}
     options: KnownOptions = field(default_factory=dict)
     options_note: str = ""
     rules: int | None = None

@@ -51,7 +51,13 @@ class OpenAIBatches:
     async def submit(self, uid: str, bodies: Sequence[tuple[str, Body]]) -> str:
         """Submit a batch. Raises Rejected above 50,000 requests or 200 MB, Lost if it may have been made."""
         at_most(MAX_REQUESTS, len(bodies), "OpenAI")
-        file_id = await self._upload(uid, bodies)
+        with tempfile.TemporaryFile() as file:
+            await asyncio.to_thread(_write, file, bodies)
+            with reading(openai.OpenAIError, translate):
+                uploaded = await self.client.files.create(
+                    file=(f"{uid}.jsonl", file, "application/jsonl"), purpose="batch", timeout=UPLOAD_TIMEOUT
+                )
+                file_id = uploaded.id
         try:
             batch = await self.client.batches.create(
                 input_file_id=file_id,
@@ -63,15 +69,6 @@ class OpenAIBatches:
         except (openai.OpenAIError, BackendError) as error:
             raise perhaps_submitted(translate(error)) from error
         return id_of(batch)
-
-    async def _upload(self, uid: str, bodies: Sequence[tuple[str, Body]]) -> str:
-        with tempfile.TemporaryFile() as file:
-            await asyncio.to_thread(_write, file, bodies)
-            with reading(openai.OpenAIError, translate):
-                uploaded = await self.client.files.create(
-                    file=(f"{uid}.jsonl", file, "application/jsonl"), purpose="batch", timeout=UPLOAD_TIMEOUT
-                )
-                return uploaded.id
 
     async def find(self, uid: str) -> str | None:
         oldest = (datetime.now(UTC) - SEARCHED).timestamp()

@@ -49,7 +49,8 @@ class ScriptedBackend:
         self.spec = spec
         self.rules = rules_of(spec.options.get("script", []))
         self.log = own_file(spec.options["log"]) if spec.options.get("log") else None
-        if not _is_number(spec.options.get("delay", 0)):
+        delay = spec.options.get("delay", 0)
+        if isinstance(delay, bool) or not isinstance(delay, (int, float)) or not 0 <= delay < float("inf"):
             raise errors.Rejected("The option delay is a number of seconds.")
         self.asked = 0
         self._used: dict[int, int] = {}
@@ -68,7 +69,13 @@ class ScriptedBackend:
 
     async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
         rule = self._rule(str(body["messages"][-1]["content"]) if body["messages"] else "")
-        self._note(call, body)
+        if self.log:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
+            try:  # one write: whole after a kill -9
+                os.write(descriptor, f"{json.dumps({'call': call, 'sha': _digest(body)})}\n".encode())
+            finally:
+                os.close(descriptor)
         delay = float(self.spec.options.get("delay", 0) if rule.delay is None else rule.delay)
         if delay > timeout:
             await asyncio.sleep(timeout)
@@ -104,16 +111,6 @@ class ScriptedBackend:
             return str(self.spec.options["default"])
         return json.dumps(instance(body["schema"], _digest(body))) if body["schema"] else "A scripted answer."
 
-    def _note(self, call: str, body: Body) -> None:
-        if self.log:
-            line = json.dumps({"call": call, "sha": _digest(body)}) + "\n"
-            self.log.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
-            try:
-                os.write(descriptor, line.encode())  # one write: whole after a kill -9
-            finally:
-                os.close(descriptor)
-
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False), Expected("a number of seconds")]
 Times = Annotated[float, Field(ge=0, allow_inf_nan=False), Expected("a number")]
@@ -147,14 +144,13 @@ def rules_of(script: list[Any] | str) -> list[Rule]:
             raise errors.Rejected(error.message_for(f"The script {script}")) from error
     if not isinstance(script, list):
         raise errors.Rejected("A script is a list of rules.")
-    return [_rule(at, rule) for at, rule in enumerate(script, 1)]
-
-
-def _rule(at: int, rule: object) -> Rule:
-    try:
-        return Rule.of(rule)
-    except Misfit as error:
-        raise errors.Rejected(error.message_for(f"Rule {at} of the script")) from error
+    rules = []
+    for at, rule in enumerate(script, 1):
+        try:
+            rules.append(Rule.of(rule))
+        except Misfit as error:
+            raise errors.Rejected(error.message_for(f"Rule {at} of the script")) from error
+    return rules
 
 
 def own_file(path: str) -> Path:
@@ -168,10 +164,6 @@ def own_file(path: str) -> Path:
     if not inside:
         raise errors.Rejected("The files of scripted answers lie in the folder scripts of CREDENCE_VAR, nowhere else.")
     return target
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < float("inf")
 
 
 def instance(schema: Mapping[str, Any], digest: str, root: Mapping[str, Any] | None = None) -> Any:

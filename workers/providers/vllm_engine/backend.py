@@ -81,9 +81,8 @@ class VllmEngine:
             tokenizer = engine.get_tokenizer()
             problems = [_problem(body, tokenizer, engine.max_model_len) for body in bodies]
             # Neighbours that begin alike find their common prefix in the cache before it is pushed out.
-            order = sorted(
-                (at for at, problem in enumerate(problems) if problem is None), key=lambda at: _messages(bodies[at])
-            )
+            asked = [at for at, problem in enumerate(problems) if problem is None]
+            order = sorted(asked, key=lambda at: [(each["role"], each["content"]) for each in bodies[at]["messages"]])
             answers = dict(zip(order, self._ask(engine, [bodies[at] for at in order]), strict=True))
             return [answers[at] if problem is None else problem for at, problem in enumerate(problems)]
         except Exception as error:
@@ -120,31 +119,29 @@ class VllmEngine:
     def _read(self, engine: Engine, output: Any) -> Completion | BackendError:
         """Read one output; whatever a parser raises concerns this answer alone, which is kept as it came."""
         try:
-            return self._completion(engine, output)
+            answer = output.outputs[0]
+            if answer.finish_reason not in _STOPS:
+                return Overloaded(f"The engine gave this request up ({answer.finish_reason or 'no reason given'}).")
+            reasoning, text, thought = engine.split(answer.text, answer.token_ids)
+            usage = Usage(
+                input=len(output.prompt_token_ids or ()),
+                cached=output.num_cached_tokens or 0,
+                output=len(answer.token_ids),
+                reasoning=thought,
+            )
+            return Completion(
+                text=text,
+                stop=_STOPS[answer.finish_reason],
+                usage=usage,
+                model=self.spec.model,
+                reasoning=reasoning,
+                request_id=str(output.request_id),
+            )
         except Exception as error:
             log.exception("An answer of %s could not be read.", self.spec.model)
             problem = f"The engine's answer could not be read ({type(error).__name__}: {_line(error)})."
-            return Unreadable(problem, body=_raw(output))
-
-    def _completion(self, engine: Engine, output: Any) -> Completion | BackendError:
-        answer = output.outputs[0]
-        if answer.finish_reason not in _STOPS:
-            return Overloaded(f"The engine gave this request up ({answer.finish_reason or 'no reason given'}).")
-        reasoning, text, thought = engine.split(answer.text, answer.token_ids)
-        usage = Usage(
-            input=len(output.prompt_token_ids or ()),
-            cached=output.num_cached_tokens or 0,
-            output=len(answer.token_ids),
-            reasoning=thought,
-        )
-        return Completion(
-            text=text,
-            stop=_STOPS[answer.finish_reason],
-            usage=usage,
-            model=self.spec.model,
-            reasoning=reasoning,
-            request_id=str(output.request_id),
-        )
+            answers = getattr(output, "outputs", None) or ()  # in which anything may be missing
+            return Unreadable(problem, body="\n".join(str(getattr(answer, "text", "")) for answer in answers))
 
 
 def _problem(body: Body, tokenizer: Any, room: int) -> Rejected | None:
@@ -164,16 +161,6 @@ def count_tokens(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> int:
     """Count the tokens of the whole prompt, with those of the template and of the beginning of the answer."""
     tokens = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=False)
     return len(tokens)
-
-
-def _messages(body: Body) -> list[tuple[str, str]]:
-    return [(message["role"], message["content"]) for message in body["messages"]]
-
-
-def _raw(output: Any) -> str:
-    """Return the text of an output in which anything may be missing."""
-    answers = getattr(output, "outputs", None) or ()
-    return "\n".join(str(getattr(answer, "text", "")) for answer in answers)
 
 
 def _line(error: Exception) -> str:
