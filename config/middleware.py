@@ -38,11 +38,16 @@ def _speak(request: HttpRequest, language: str) -> None:
     request.LANGUAGE_CODE = language
 
 
-class PrivatePages:
-    """Pages hold unpublished data: no shared cache keeps them, and no page asks for a device."""
-
+class _Middleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+
+class PrivatePages(_Middleware):
+    """Pages hold unpublished data: no shared cache keeps them, and no page asks for a device."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
@@ -51,26 +56,20 @@ class PrivatePages:
         return response
 
 
-class ReadingDeadline:
+class ReadingDeadline(_Middleware):
     """A request spends limited time on reading a file that it brings."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         with deadline.limited():
             return self.get_response(request)
 
 
-class NoNul:
+class NoNul(_Middleware):
     """No page has an address that holds NUL, and PostgreSQL takes none: it is not found, before anything looks for it.
 
     Nor does any field of a form; most say so themselves, and this answers for those that no form checks. The API
     describes its addresses and queries itself, and says in its own shape what is wrong with them.
     """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "\x00" in request.path_info and not request.path_info.startswith("/api/"):
@@ -84,15 +83,9 @@ class NoNul:
         return bad_request(request, error) if any("\x00" in value for value in sent) else None
 
 
-class FailedSuites:
+class FailedSuites(_Middleware):
     """A page or file that cannot be without what its suite failed at says that in its sentence; parts of a page say so
     themselves."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         return (
@@ -102,12 +95,9 @@ class FailedSuites:
         )
 
 
-class ComputesInTime:
+class ComputesInTime(_Middleware):
     """A page that needs a value which takes long to compute says so, and asks again until it is there. Files, whose
     addresses end without a slash, parts of pages and the API take their time."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         path = request.path_info

@@ -35,17 +35,12 @@ def estimate_of(
     count = len(sums) if clusters is None else clusters
     stated = count if with_clusters else None
     if np.isnan(value):
-        return _estimate(None, n, (None, empty), stated)
+        return Estimate(None, n, None, stated, empty)
     replicates = measure(replicated_sums(sums, seed=seed, resamples=resamples)) if count >= FEWEST else None
-    interval = interval_of(
+    ends, why = interval_of(
         value, replicates, count, clusters=len(sums), scale=scale, unit=unit, empty=empty, strata=strata
     )
-    return _estimate(value, n, interval, stated)
-
-
-def _estimate(value: float | None, n: int, interval: Interval, clusters: int | None) -> Estimate:
-    ends, why = interval
-    return Estimate(value, n, ends, clusters, why if why or value is None else None)
+    return Estimate(value, n, ends, stated, why or None)
 
 
 def interval_of(

@@ -12,6 +12,10 @@ from core.views.pages import Context
 from workers.domain import pricing
 
 register = template.Library()
+register.filter("dollars", pricing.dollars)
+register.filter("exact_dollars", pricing.exact_dollars)
+register.filter("as_typed", pricing.as_typed)
+register.simple_tag(pricing.about, name="about")
 
 LEAST = 1.5
 """Per cent of the bar that a part takes at least: one failure of ten thousand must be seen."""
@@ -64,27 +68,6 @@ def states_bar(progress: Any, total: int | None = None, *, legend: bool = False)
 
 
 @register.filter
-def dollars(amount: Decimal | pricing.Money | None) -> str:
-    """Return an amount in words; None is an unknown price, never 0."""
-    return pricing.dollars(amount)
-
-
-@register.simple_tag
-def about(cost: Decimal | pricing.Money | None, most: Decimal | pricing.Money | None) -> str:
-    return pricing.about(cost, most)
-
-
-@register.filter
-def exact_dollars(amount: Decimal | None) -> str:
-    return pricing.exact_dollars(amount)
-
-
-@register.filter
 def price(amount: Decimal | None) -> str:
     """Return a price of tokens in words of the reader's language: "free" for 0, "unknown" for None."""
     return _("free") if amount == 0 else pricing.exact_dollars(amount)
-
-
-@register.filter
-def as_typed(amount: Decimal) -> str:
-    return pricing.as_typed(amount)
