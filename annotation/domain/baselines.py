@@ -43,8 +43,11 @@ def majority_answer(body: Body) -> str:
 
 
 def random_answer(body: Body) -> str:
-    task = LabelTask.from_task(body["task"])
-    return chosen_labels(task, lambda key, values, row: _drawn(body, key, values, row))
+    def drawn(key: str, values: Sequence[str], row: Row) -> str:
+        parts = json.dumps([body["seed"], body["sample"], key, row.actor, row.belief, row.id])
+        return random.Random(hashlib.sha256(parts.encode("utf-8", "replace")).digest()).choice(list(values))
+
+    return chosen_labels(LabelTask.from_task(body["task"]), drawn)
 
 
 def omniscient_answer(body: Body) -> str:
@@ -64,11 +67,6 @@ def chosen_labels(task: LabelTask, choose: Choose) -> str:
 def majority(counts: Mapping[str, int], values: Sequence[str]) -> str:
     """Return the commonest of `values`; ties and an empty count go to the first in the schema's order."""
     return max(values, key=lambda value: counts.get(value, 0))
-
-
-def _drawn(body: Body, key: str, values: Sequence[str], row: Row) -> str:
-    parts = json.dumps([body["seed"], body["sample"], key, row.actor, row.belief, row.id])
-    return random.Random(hashlib.sha256(parts.encode("utf-8", "replace")).digest()).choice(list(values))
 
 
 def omniscient_rows(story: str, actors: Sequence[str] = ()) -> list[ExtractedRow]:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -83,13 +83,24 @@ class _SameName(ValueError):
 
 
 def _read(header: Sequence[str], required: Sequence[str], spellings: Mapping[str, Sequence[str]]) -> Columns:
-    places = _places(header)
+    places: dict[str, int] = {}
+    for place, name in enumerate(header):
+        key = key_of(name)
+        if key and key in places:
+            first, twice = display_name(header[places[key]]), display_name(name)
+            raise _SameName(twice if first == twice else f"{first}, {twice}")
+        if key:
+            places[key] = place
     at: dict[str, int] = {}
     for name in dict.fromkeys((*required, *spellings)):
         present = [key for key in map(key_of, (name, *spellings.get(name, ()))) if key in places]
         if present:
             at[name] = places[present[0]]
-    return at, _unused(header, at.values())
+    # a column without a name before a named one is called by its number
+    unused = [place for place in range(max(places.values(), default=-1) + 1) if place not in at.values()]
+    return at, [
+        display_name(header[place]) or Sentence("column {place} without a name", place=place + 1) for place in unused
+    ]
 
 
 def fields_of(
@@ -103,26 +114,6 @@ def fields_of(
     except _SameName as error:
         raise BadLine(Sentence("The field {keys} occurs twice; expected each name once.", keys=error)) from error
     return {name: record[names[place]] for name, place in at.items()}, unused
-
-
-def _places(header: Sequence[str]) -> dict[str, int]:
-    """Return the place of each name, as names are compared."""
-    places: dict[str, int] = {}
-    for place, name in enumerate(header):
-        key = key_of(name)
-        if key and key in places:
-            first, twice = display_name(header[places[key]]), display_name(name)
-            raise _SameName(twice if first == twice else f"{first}, {twice}")
-        if key:
-            places[key] = place
-    return places
-
-
-def _unused(header: Sequence[str], used: Iterable[int]) -> list[str]:
-    """Return the names of columns that are not used. One without a name before a named one is called by its number."""
-    last = max((place for place, name in enumerate(header) if key_of(name)), default=-1)
-    left = [place for place in range(last + 1) if place not in set(used)]
-    return [display_name(header[place]) or Sentence("column {place} without a name", place=place + 1) for place in left]
 
 
 def display_name(name: str) -> str:

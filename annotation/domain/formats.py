@@ -173,25 +173,26 @@ def example(chosen: FileFormat, *, schema: Schema, annotator: str) -> str:
     after the other in an empty project.
     """
     dimension = schema.dimensions[0]
+    labels = {each.key: each.values[0] for each in schema.dimensions}
+    record = {
+        "story_id": 2, "story_category": "Polite words", "story": _CAKE,
+        "beliefs": [
+            {"actor": WORLD, "belief": "Tobias bakes a cake", "labels": labels},
+            {"actor": "Nora", "belief": "The cake has not come off well", "labels": labels},
+        ],
+    }  # fmt: skip
     votes = [(1, actor, belief, dimension.key, annotator, dimension.values[0]) for actor, belief, _ in _BELIEFS]
     return {
-        RECORDS.key: _lines([_record(schema)]),
-        QUESTIONS.key: _lines([{"STORY": _KEY, "QUESTION": "Where will Ines look for the key?"}]),
+        RECORDS.key: _line(record),
+        QUESTIONS.key: _line({"STORY": _KEY, "QUESTION": "Where will Ines look for the key?"}),
         STORIES.key: _sheet(("story_id", "category", "story"), [(1, "Moved things", _KEY), (2, "Polite words", _CAKE)]),
         TABLES.key: _sheet(("story_id", "actor", "belief", "order"), [(1, *row) for row in _BELIEFS]),
         LABELS.key: _sheet(("story_id", "actor", "belief", "dimension", "annotator", "label"), votes),
     }[chosen.key]
 
 
-def _record(schema: Schema) -> dict[str, object]:
-    labels = {dimension.key: dimension.values[0] for dimension in schema.dimensions}
-    beliefs = [{"actor": WORLD, "belief": "Tobias bakes a cake", "labels": labels}]
-    beliefs += [{"actor": "Nora", "belief": "The cake has not come off well", "labels": labels}]
-    return {"story_id": 2, "story_category": "Polite words", "story": _CAKE, "beliefs": beliefs}
-
-
-def _lines(records: Iterable[dict[str, object]]) -> str:
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+def _line(record: dict[str, object]) -> str:
+    return json.dumps(record, ensure_ascii=False) + "\n"
 
 
 def _sheet(header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:

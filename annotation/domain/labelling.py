@@ -67,12 +67,13 @@ def labelling_request(
 ) -> Request:
     """Return one request for all rows of a story. `counts` are label counts by dimension for the majority baseline;
     `reasoning_tokens` what the answer may take beside its text."""
+    tokens_a_row = math.ceil(TOKENS_A_ROW * len(schema.keys) / len(OMNITOM.keys))
     return Request(
         messages=(
             Message("system", _directive(level, category, schema, example)),
             Message("user", _question(story, rows, schema)),
         ),
-        max_tokens=TOKENS_BESIDE + _tokens_a_row(schema) * len(rows) + reasoning_tokens,
+        max_tokens=TOKENS_BESIDE + tokens_a_row * len(rows) + reasoning_tokens,
         temperature=0.0,
         seed=seed,
         schema=answer_schema(rows, schema),
@@ -84,10 +85,6 @@ def prompts_of(schema: Schema) -> str:
     """Return the version of the prompts that ask for labels of a schema: OmniToM's dimensions have texts of their
     own."""
     return OMNITOM_PROMPTS if schema == OMNITOM else OTHER_PROMPTS
-
-
-def _tokens_a_row(schema: Schema) -> int:
-    return math.ceil(TOKENS_A_ROW * len(schema.keys) / len(OMNITOM.keys))
 
 
 @cache
@@ -104,33 +101,29 @@ def _level(level: int, schema: Schema) -> str:
 def _directive(level: int, category: str, schema: Schema, example: Example | None) -> str:
     if level != 4:
         return _level(level, schema)
+    definitions = "\n".join(
+        f"{dimension.key}: " + "; ".join(f"{label.value}: {label.meaning}" for label in dimension.labels)
+        for dimension in schema.dimensions
+    )
+    worked = ""
+    if example:
+        propositions = "\n".join(f"{row.id} | {row.actor} | {row.belief}" for row, _ in example.rows)
+        answered = {str(row.id): {key: labels.get(key, "") for key in schema.keys} for row, labels in example.rows}
+        worked = (
+            f"A worked example.\nStory: {example.story}\nPropositions:\n{propositions}\nAnswer: "
+            f"{json.dumps({'rows': answered}, ensure_ascii=False)}"
+        )
     values = {
         "{level3}": _level(3, schema),
         "{category_hint}": HINTS.get(category, ""),
         "{category}": category,
-        "{definitions}": _definitions(schema),
-        "{examples}": _example(example, schema) if example else "",
+        "{definitions}": definitions,
+        "{examples}": worked,
     }
     text = _level(4, schema)
     for name, value in values.items():
         text = text.replace(name, value)
     return text.strip()
-
-
-def _definitions(schema: Schema) -> str:
-    return "\n".join(
-        f"{dimension.key}: " + "; ".join(f"{label.value}: {label.meaning}" for label in dimension.labels)
-        for dimension in schema.dimensions
-    )
-
-
-def _example(example: Example, schema: Schema) -> str:
-    propositions = "\n".join(f"{row.id} | {row.actor} | {row.belief}" for row, _ in example.rows)
-    answered = {str(row.id): {key: labels.get(key, "") for key in schema.keys} for row, labels in example.rows}
-    return (
-        f"A worked example.\nStory: {example.story}\nPropositions:\n{propositions}\nAnswer: "
-        f"{json.dumps({'rows': answered}, ensure_ascii=False)}"
-    )
 
 
 def _question(story: str, rows: Sequence[Row], schema: Schema) -> str:
@@ -166,7 +159,13 @@ class Labelled:
 def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
     """Parse an answer, whose last object with rows counts. A label that is not legal counts as missing and is never
     guessed."""
-    answered = _rows_in(text, [str(row.id) for row in rows])
+    values = values_in(text)
+    document = values.object_with("rows")
+    # also an object without `rows` around it, or objects with ids
+    given = document["rows"] if document else values.object_with(*(str(row.id) for row in rows)) or values.rows("id")
+    if isinstance(given, list):
+        given = {str(each.get("id")): each for each in given if isinstance(each, dict)}
+    answered = given if isinstance(given, dict) else {}
     labels: dict[int, dict[str, str]] = {}
     for row in rows:
         answer = answered.get(str(row.id))
@@ -179,13 +178,3 @@ def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
     if not answered:
         return Labelled(labels, missing, "The answer holds no JSON object with rows.")
     return Labelled(labels, missing, f"{missing} of {cells} labels are missing or not legal." if missing else "")
-
-
-def _rows_in(text: str, numbers: Sequence[str]) -> Mapping[str, object]:
-    """Return {number: labels} of an answer, also from an object without `rows` around it or from objects with ids."""
-    values = values_in(text)
-    document = values.object_with("rows")
-    rows = document["rows"] if document else values.object_with(*numbers) or values.rows("id")
-    if isinstance(rows, list):
-        return {str(row.get("id")): row for row in rows if isinstance(row, dict)}
-    return rows if isinstance(rows, dict) else {}

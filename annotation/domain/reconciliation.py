@@ -77,18 +77,14 @@ def pairs(a: Sequence[TableRow], b: Sequence[TableRow]) -> list[tuple[int | None
         left = [at for at, row in enumerate(a) if at not in mates and row.key[0] == actor]
         right = [at for at, row in enumerate(b) if at not in taken and row.key[0] == actor]
         if left and right:
-            mates |= _similar(a, b, left, right)
+            from scipy.optimize import linear_sum_assignment  # takes a moment to load; every process loads this module
+
+            scores = np.array([[token_sort_ratio(a[i].key[1], b[j].key[1]) for j in right] for i in left])
+            scores[scores < SIMILAR] = 0
+            pairing = zip(*linear_sum_assignment(scores, maximize=True), strict=True)
+            mates |= {left[i]: right[j] for i, j in pairing if scores[i, j]}
     taken = set(mates.values())
     return [*((at, mates.get(at)) for at in range(len(a))), *((None, at) for at in range(len(b)) if at not in taken)]
-
-
-def _similar(a: Sequence[TableRow], b: Sequence[TableRow], left: list[int], right: list[int]) -> dict[int, int]:
-    from scipy.optimize import linear_sum_assignment  # takes a moment to load, and every process loads this module
-
-    scores = np.array([[token_sort_ratio(a[i].key[1], b[j].key[1]) for j in right] for i in left])
-    scores[scores < SIMILAR] = 0
-    rows, columns = linear_sum_assignment(scores, maximize=True)
-    return {left[i]: right[j] for i, j in zip(rows.tolist(), columns.tolist(), strict=True) if scores[i, j]}
 
 
 def proposed(a: TableRow | None, b: TableRow | None, place: float) -> PairState:

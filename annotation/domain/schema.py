@@ -150,25 +150,14 @@ def cross_check(schema: Schema, actor: str, labels: Mapping[str, str]) -> list[S
     ]
 
 
-def _only_for_world(check: Check, is_world: bool, labels: Mapping[str, str]) -> bool:
-    return not is_world and labels[check.dimension] in check.labels
-
-
-def _required_for_world(check: Check, is_world: bool, labels: Mapping[str, str]) -> bool:
-    return is_world and labels[check.dimension] not in check.labels
-
-
-def _not_together(check: Check, is_world: bool, labels: Mapping[str, str]) -> bool:
-    if check.beside is None:
-        return False
-    other, others = check.beside
-    return labels[check.dimension] in check.labels and labels.get(other, "") in others
-
-
 CHECKS: Mapping[str, Callable[[Check, bool, Mapping[str, str]], bool]] = {
-    "only_for_world": _only_for_world,
-    "required_for_world": _required_for_world,
-    "not_together": _not_together,
+    "only_for_world": lambda check, is_world, labels: not is_world and labels[check.dimension] in check.labels,
+    "required_for_world": lambda check, is_world, labels: is_world and labels[check.dimension] not in check.labels,
+    "not_together": lambda check, is_world, labels: (
+        check.beside is not None
+        and labels[check.dimension] in check.labels
+        and labels.get(check.beside[0], "") in check.beside[1]
+    ),
 }
 """The function of each check, by name: it tells whether to warn, from the check, whether the actor is the world, and
 the labels.

@@ -53,20 +53,13 @@ def document_of(schema: Schema) -> Json:
         {name: getattr(dimension, name) for name in texts} | {"labels": [asdict(label) for label in dimension.labels]}
         for dimension in schema.dimensions
     ]
-    checks = list(map(_check_document, schema.checks))
+    checks = []
+    for check in schema.checks:
+        beside = check.beside and {"with": {"dimension": check.beside[0], "labels": list(check.beside[1])}}
+        about = {"check": check.kind, "dimension": check.dimension, "labels": list(check.labels)}
+        checks.append(about | (beside or {}) | {"message": check.message})
     head = {"name": schema.name, "version": schema.version, "title": schema.title}
     return head | {"dimensions": dimensions, "checks": checks}
-
-
-def _check_document(check: Check) -> Json:
-    beside = check.beside and {"dimension": check.beside[0], "labels": list(check.beside[1])}
-    return {
-        "check": check.kind,
-        "dimension": check.dimension,
-        "labels": list(check.labels),
-        **({"with": beside} if beside else {}),
-        "message": check.message,
-    }
 
 
 Name = Annotated[str, Like(r"^[a-z][a-z0-9-]{0,39}$", "1 to 40 small letters, digits and hyphens, a letter first")]

@@ -39,21 +39,17 @@ class Reader:
     def answer(self, body: Body) -> str:
         """Return the answer to a request to extract or to label; to any other, a sentence that says so. What it answers
         as a judge is added where judges are known (judge/services/sample.py)."""
-        task, reader = body["task"], self._instructed(body.get("messages", ()))
+        task, reader = body["task"], self
+        system = [len(message["content"]) for message in body.get("messages", ()) if message["role"] == "system"]
+        if system and (explained := sum(system) / EXPLAINS) < 1:  # one that explains nothing doubles the errors
+            rates = {name: 1 - (1 - getattr(self, name)) * (2 - explained) for name in RATES}
+            reader = replace(self, **{name: max(0.0, rate) for name, rate in rates.items()})
         if task.get("kind") == EXTRACT:
             extraction = ExtractionTask.from_task(task)
             return extraction_answer(extraction, reader._rows(extraction.story))
         if task.get("kind") == LABEL:
             return chosen_labels(LabelTask.from_task(task), reader._label)
         return f"{self.name} extracts, labels and judges the stories of the sample, nothing else."
-
-    def _instructed(self, messages: Sequence[Mapping[str, str]]) -> Reader:
-        """Return the reader as the system message leaves it: one that explains nothing doubles its errors."""
-        system = [len(message["content"]) for message in messages if message["role"] == "system"]
-        if not system or (explained := min(1.0, sum(system) / EXPLAINS)) == 1:
-            return self
-        rates = {name: 1 - (1 - getattr(self, name)) * (2 - explained) for name in RATES}
-        return replace(self, **{name: max(0.0, rate) for name, rate in rates.items()})
 
     def _rows(self, story: str) -> list[ExtractedRow]:
         record = _stories().get(story.strip())
@@ -72,11 +68,12 @@ class Reader:
         right = self.right_nested if labels.get("order", "0") > "1" else self.right
         if labels.get(key) not in values:
             return values[0]
-        if self.misreads and (misread := _misread(row.actor, row.belief, key, values, labels[key])):
-            return misread
+        wrong = [value for value in values if value != labels[key]]
+        alike = random.Random("\n".join((row.actor, row.belief, key, "misread")))
+        if self.misreads and wrong and alike.random() < MISREAD:
+            return alike.choice(wrong)
         if self._draw(row.actor, row.belief, key) < right:
             return labels[key]
-        wrong = [value for value in values if value != labels[key]]
         return wrong[int(self._draw(row.actor, row.belief, key, "instead") * len(wrong))] if wrong else values[0]
 
     def _draw(self, *texts: str) -> float:
@@ -93,13 +90,6 @@ EXPLAINS = 1400
 RATES = ("facts", "beliefs", "right", "right_nested")
 MISREAD = 0.004
 """The share of cells that readers misread alike."""
-
-
-def _misread(actor: str, belief: str, key: str, values: Sequence[str], meant: str) -> str:
-    """Return the label that all who misread give a cell, empty where they do not."""
-    drawn = random.Random("\n".join((actor, belief, key, "misread")))
-    wrong = [value for value in values if value != meant]
-    return drawn.choice(wrong) if wrong and drawn.random() < MISREAD else ""
 
 
 READERS = (

@@ -2,7 +2,7 @@
 anything: a story may need it so."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
@@ -62,9 +62,15 @@ def checks(rows: Sequence[TableRow], texts: Sequence[str], orders: Sequence[str]
     names = list({name: None for text in texts for name in likely_actors(text)})
     keys, warned = [row.key for row in rows], list[list[Warned]]()
     for at, row in enumerate(rows):
+        ambiguous = compound = ""
+        if pronoun := _pronoun(row.belief):
+            ambiguous = gettext("“{pronoun}” may be read as anybody: write the name.").format(pronoun=pronoun)
+        if _is_compound(row.belief):
+            compound = gettext("This seems to say two things: split it where each can be true alone.")
         found = [
             ("actor", _of_actor(row.actor.strip(), texts, names)),
-            *(("belief", text) for text in _of_belief(row.belief)),
+            ("belief", ambiguous),
+            ("belief", compound),
             ("order", _of_order(row, orders)),
             ("belief", _repeated(keys[:at], keys[at])),
         ]
@@ -79,15 +85,20 @@ def parts_of(actor: str) -> list[str]:
 
 def is_named(actor: str, text: str) -> bool:
     """Return whether a story names this actor: every member of a group, each word of a name."""
-    return all(_part_is_named(part, text) for part in parts_of(actor))
-
-
-def _part_is_named(part: str, text: str) -> bool:
-    plain, folded = _ARTICLE.sub("", part).casefold(), text.casefold()
-    if plain in {WORLD, *_GROUPS} or not plain.isascii():
-        return plain in {WORLD, *_GROUPS} or plain in folded
-    words = re.findall(r"[\w.]+", plain.replace("’s", "").replace("'s", ""))
-    return bool(words) and all(re.search(rf"(?<!\w){re.escape(word.rstrip('.'))}(?!\w)", folded) for word in words)
+    folded = text.casefold()
+    for part in parts_of(actor):
+        plain = _ARTICLE.sub("", part).casefold()
+        if plain in {WORLD, *_GROUPS}:
+            continue
+        if plain.isascii():
+            words = re.findall(r"[\w.]+", plain.replace("’s", "").replace("'s", ""))
+            patterns = [rf"(?<!\w){re.escape(word.rstrip('.'))}(?!\w)" for word in words]
+            named = bool(words) and all(re.search(pattern, folded) for pattern in patterns)
+        else:
+            named = plain in folded
+        if not named:
+            return False
+    return True
 
 
 def _of_actor(actor: str, texts: Sequence[str], names: list[str]) -> str:
@@ -98,13 +109,6 @@ def _of_actor(actor: str, texts: Sequence[str], names: list[str]) -> str:
     if close := process.extractOne(actor, names, scorer=fuzz.ratio, score_cutoff=_CLOSE_NAME):
         return gettext("The story does not name {actor}. Is it {name}?").format(actor=actor, name=close[0])
     return gettext("The story does not name {actor}.").format(actor=actor)
-
-
-def _of_belief(belief: str) -> Iterator[str]:
-    if pronoun := _pronoun(belief):
-        yield gettext("“{pronoun}” may be read as anybody: write the name.").format(pronoun=pronoun)
-    if _is_compound(belief):
-        yield gettext("This seems to say two things: split it where each can be true alone.")
 
 
 def _pronoun(belief: str) -> str:

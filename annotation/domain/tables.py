@@ -78,10 +78,16 @@ def read_rows(text: str) -> list[TableRow]:
     for line, cells in _cells(text):
         if all(not cell.strip() or _SEPARATOR.fullmatch(cell.strip()) for cell in cells):
             continue
-        if at is None and (named := _header(cells, line)):
-            at = named
+        if at is None and "actor" in map(key_of, cells):
+            try:
+                at, unused = columns_of(cells, PASTED, required=REQUIRED, spellings=SPELLINGS, line=line)
+            except WrongColumns as error:
+                raise BadTable(str(error)) from error
+            if unused:
+                sentence = gettext_noop("Line {line} names columns that are not used here: {keys}; leave them out.")
+                raise BadTable(sentence.format(line=line, keys=", ".join(unused)))
             continue
-        at = _CELLS if at is None else at
+        at = at or _CELLS
         row = _row(cells, at, line)
         if problem := problem_of(row):
             raise BadTable(Sentence("Line {line}: {problem}", line=line, problem=problem))
@@ -89,20 +95,6 @@ def read_rows(text: str) -> list[TableRow]:
         if len(rows) > MAX_ROWS:
             raise BadTable(Sentence("The table has more than {max_rows} rows.", max_rows=MAX_ROWS))
     return rows
-
-
-def _header(cells: Sequence[str], line: int) -> Mapping[str, int]:
-    """Return the places of the columns that a first line names, none where it names none. Raises BadTable."""
-    if key_of(cells[0]) != "actor" and "actor" not in map(key_of, cells[1:]):
-        return {}
-    try:
-        at, unused = columns_of(cells, PASTED, required=REQUIRED, spellings=SPELLINGS, line=line)
-    except WrongColumns as error:
-        raise BadTable(str(error)) from error
-    if unused:
-        sentence = gettext_noop("Line {line} names columns that are not used here: {keys}; leave them out.")
-        raise BadTable(sentence.format(line=line, keys=", ".join(unused)))
-    return at
 
 
 def _row(cells: Sequence[str], at: Mapping[str, int], line: int) -> TableRow:

@@ -135,10 +135,6 @@ def _labels_with_ids(task: LabelTask, rows: Sequence[LabelledRow]) -> str:
     return json.dumps({"rows": [{"id": line.row.id, **line.labels} for line in rows]}, ensure_ascii=False)
 
 
-def _labels_by_number(rows: Sequence[LabelledRow]) -> str:
-    return json.dumps({"rows": {str(line.row.id): line.labels for line in rows}}, ensure_ascii=False)
-
-
 STRUCTURED = AnswerWriter(name="structured", propositions=_propositions_with_ids, labels=_labels_with_ids)
 UNNAMED = "text"
 """The format of propositions whose task names none."""
@@ -159,5 +155,6 @@ def extraction_answer(task: ExtractionTask, rows: Sequence[ExtractedRow]) -> str
 
 def label_answer(task: LabelTask, rows: Sequence[LabelledRow]) -> str:
     """Return labelled rows in the format that a task asks for."""
-    writer = _writers.get(task.answer_format)
-    return writer.labels(task, rows) if writer else _labels_by_number(rows)
+    if writer := _writers.get(task.answer_format):
+        return writer.labels(task, rows)
+    return json.dumps({"rows": {str(line.row.id): line.labels for line in rows}}, ensure_ascii=False)

@@ -39,7 +39,9 @@ def dawid_skene(
     likelihood = -np.inf
     for _ in range(ITERATIONS):
         prior = np.log(np.maximum(weights @ truth / weights.sum(), _TINY))
-        confusion = _confusion(annotator, code, truth[cell] * of_votes[:, None])
+        given = _sums(annotator * labels + code, truth[cell] * of_votes[:, None], (annotator.max() + 1) * labels)
+        given = np.maximum(given.reshape(-1, labels, labels).swapaxes(1, 2), _TINY)
+        confusion: Floats = given / given.sum(axis=2, keepdims=True)
         joint = prior + _sums(cell, np.log(confusion)[annotator, :, code])
         truth, gained = _normalised(joint, weights)
         if (gained - likelihood) / of_votes.sum() < ENOUGH:
@@ -76,16 +78,6 @@ def mace(cell: Ints, annotator: Ints, code: Ints, labels: int, weight: Ints | No
         likelihood = gained
     chance: Floats = earnest / (earnest + spamming)
     return chance
-
-
-def _confusion(annotator: Ints, code: Ints, truth: Floats) -> Floats:
-    """Return each annotator's confusion matrix, shape (A, true K, given K); `truth` is the label distribution of each
-    vote's cell, as heavy as the cell, shape (V, K)."""
-    k = truth.shape[1]
-    given = _sums(annotator * k + code, truth, (annotator.max() + 1) * k).reshape(-1, k, k).swapaxes(1, 2)
-    given = np.maximum(given, _TINY)
-    confusion: Floats = given / given.sum(axis=2, keepdims=True)
-    return confusion
 
 
 def _sums(group: Ints, rows: Floats, groups: int = 0) -> Floats:

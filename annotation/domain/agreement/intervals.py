@@ -33,16 +33,6 @@ NO_PAIRS = gettext_noop("no cell has two votes")
 ONE_LABEL = gettext_noop("all votes are one label, so chance agreement is certain")
 
 
-def undefined_of(cells: int, labels: int) -> str | None:
-    """Return why the chance-corrected coefficients are not defined, or None where they are: of so many cells, and of so
-    many labels that cells with two votes or more have."""
-    if not cells:
-        return NO_CELLS
-    if not labels:
-        return NO_PAIRS
-    return ONE_LABEL if labels < 2 else None
-
-
 def cohens_kappa(confusion: Counts) -> float | None:
     """Cohen's kappa of two annotators from their confusion matrix of shape (K, K) (statsmodels)."""
     margins = confusion.sum(axis=0) + confusion.sum(axis=1)
@@ -103,20 +93,16 @@ def mean_interval(
         return None, few(unit)
     value = float(np.mean([coefficient.value_of(part.sums.sum(axis=0)) for part in parts]))
     if value > 1 - 1e-12:
-        return [_fewest_agreeing([part.sums for part in parts], coefficient), 1.0], ""
+        # the lower end: as if the largest share of stories that perfect agreement does not rule out had none at all
+        seen = 1 - unseen_share(stories)
+        totals = [part.sums.sum(axis=0) * [seen, *[1] * (part.sums.shape[1] - 1)] for part in parts]
+        low = max(coefficient.scale.low, float(np.mean([coefficient.value_of(total) for total in totals])))
+        return [low, 1.0], ""
     table_replicates = replicated or [coefficient.value_of(part.replicates) for part in parts]
     replicates: Floats = table_replicates[0] if len(table_replicates) == 1 else np.mean(table_replicates, axis=0)
     return interval_of(
         value, replicates, stories, clusters=stories, scale=coefficient.scale, unit=unit, empty="no story has a vote"
     )
-
-
-def _fewest_agreeing(parts: list[Floats], coefficient: Coefficient) -> float:
-    """Return the coefficient if the largest share of stories that perfect agreement does not rule out had no agreement
-    at all."""
-    seen = 1 - unseen_share(len(parts[0]))
-    totals = [np.concatenate([[part[:, 0].sum() * seen], part[:, 1:].sum(axis=0)]) for part in parts]
-    return max(coefficient.scale.low, float(np.mean([coefficient.value_of(total) for total in totals])))
 
 
 def _ratio(numerators: Floats, denominators: Floats) -> Floats:

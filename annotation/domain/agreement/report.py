@@ -12,11 +12,11 @@ import numpy as np
 from annotation.domain.agreement.intervals import (
     COEFFICIENTS,
     NO_CELLS,
+    NO_PAIRS,
     ONE_LABEL,
     Counts,
     Resampled,
     mean_interval,
-    undefined_of,
 )
 from annotation.domain.agreement.votes import Tally
 from core.messages import Sentence, clauses, gettext_noop, word
@@ -138,14 +138,20 @@ def _resampled(stories: Clusters, full: Sequence[Tally], sums: Sequence[dict[Sum
 def _row(full: Tally, sums: dict[Sums, Floats], parts: Parts, seed: int, over: tuple[str, str]) -> Agreement:
     """Return the coefficients of one dimension."""
     labels = int((sums[COEFFICIENTS["krippendorff_alpha"].sums][:, 1:].sum(axis=0) > 0).sum())
-    why = undefined_of(full.count, labels) or ""
-    values = _values(lambda name: _value(name, parts, why))
-    intervals: dict[Measure, Interval] = {
-        name: mean_interval([parts.of(name)], COEFFICIENTS[name], [parts.replicates[name]], unit=over[1])
-        if values[name] is not None
-        else (None, why)
-        for name in MEASURES
-    }
+    why = ONE_LABEL if labels == 1 else "" if labels else NO_PAIRS
+    if not full.count:
+        why = NO_CELLS
+    values: dict[Measure, float | None] = {}
+    intervals: dict[Measure, Interval] = {}
+    for name in MEASURES:
+        values[name], intervals[name] = None, (None, why)
+        if why == NO_CELLS or (why and name in UNDEFINED_OF_ONE_LABEL):
+            continue
+        coefficient, resampled = COEFFICIENTS[name], parts.of(name)
+        value = float(coefficient.value_of(resampled.sums.sum(axis=0)))
+        if not np.isnan(value):
+            values[name] = value
+            intervals[name] = mean_interval([resampled], coefficient, [parts.replicates[name]], unit=over[1])
     return Agreement(
         cells=full.count,
         agree=int(sums[COEFFICIENTS["strict"].sums][:, 0].sum()),
@@ -156,58 +162,34 @@ def _row(full: Tally, sums: dict[Sums, Floats], parts: Parts, seed: int, over: t
     )
 
 
-def _value(name: Measure, parts: Parts, why: str) -> float | None:
-    if why == NO_CELLS or (why and name in UNDEFINED_OF_ONE_LABEL):
-        return None
-    value = float(COEFFICIENTS[name].value_of(parts.of(name).sums.sum(axis=0)))
-    return None if np.isnan(value) else value
-
-
-def _values(value_of: Callable[[Measure], float | None]) -> dict[Measure, float | None]:
-    return {name: value_of(name) for name in MEASURES}
-
-
 def _over_all(
     rows: Sequence[Agreement], pooled: Sequence[Parts], stories: int, seed: int, over: tuple[str, str]
 ) -> Agreement:
-    cells = sum(row.cells for row in rows)
-    values = _values(lambda name: _pooled(name, rows, cells))
+    cells, agree = sum(row.cells for row in rows), sum(row.agree for row in rows)
+    values: dict[Measure, float | None] = {}
+    intervals: dict[Measure, Interval] = {}
+    for name in MEASURES:
+        defined = [(value, row.cells) for row in rows if (value := row.values[name]) is not None]
+        having = [parts for parts, row in zip(pooled, rows, strict=True) if row.values[name] is not None]
+        if not defined:
+            values[name], intervals[name] = None, (None, ONE_LABEL if cells else NO_CELLS)
+        elif name in CHANCE_CORRECTED:
+            values[name] = float(np.mean([value for value, _ in defined]))
+            resampled, replicates = [parts.of(name) for parts in having], [parts.replicates[name] for parts in having]
+            intervals[name] = mean_interval(resampled, COEFFICIENTS[name], replicates, unit=over[1])
+        else:  # pooled: labels do not matter, only what agrees and how much there is
+            weighted = sum(value * count for value, count in defined) / sum(count for _, count in defined)
+            values[name] = agree / cells if name == "strict" else weighted
+            agreement = reduce(add, (parts.of(name).columns(0, 2) for parts in having))
+            intervals[name] = mean_interval([agreement], COEFFICIENTS[name], unit=over[1])
     return Agreement(
         cells=cells,
-        agree=sum(row.agree for row in rows),
+        agree=agree,
         stories=stories,
         values=values,
-        intervals={
-            name: _pooled_interval(name, rows, pooled, over[1])
-            if values[name] is not None
-            else (None, ONE_LABEL if cells else NO_CELLS)
-            for name in MEASURES
-        },
+        intervals=intervals,
         method=clauses(_method(seed, stories, over), gettext_noop("chance-corrected: mean over dimensions")),
     )
-
-
-def _pooled(name: Measure, rows: Sequence[Agreement], cells: int) -> float | None:
-    if name in CHANCE_CORRECTED:
-        defined = [value for row in rows if (value := row.values[name]) is not None]
-        return float(np.mean(defined)) if defined else None
-    if not cells:
-        return None
-    if name == "strict":
-        return sum(row.agree for row in rows) / cells
-    paired = [(value, row.cells) for row in rows if (value := row.values["pairwise"]) is not None]
-    return sum(value * count for value, count in paired) / sum(count for _, count in paired) if paired else None
-
-
-def _pooled_interval(name: Measure, rows: Sequence[Agreement], pooled: Sequence[Parts], unit: str) -> Interval:
-    having = [parts for parts, row in zip(pooled, rows, strict=True) if row.values[name] is not None]
-    defined = [parts.of(name) for parts in having]
-    if name in CHANCE_CORRECTED:
-        replicates = [parts.replicates[name] for parts in having]
-        return mean_interval(defined, COEFFICIENTS[name], replicates, unit=unit)
-    # pooled: labels do not matter, only what agrees and how much there is
-    agreement = reduce(add, (part.columns(0, 2) for part in defined))
-    return mean_interval([agreement], COEFFICIENTS[name], unit=unit)
 
 
 def _method(seed: int, count: int, over: tuple[str, str]) -> str:
