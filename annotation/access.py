@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext, ngettext
 from django_htmx.middleware import HtmxDetails
 
-from annotation.domain.actors import NAMES_FOR_SCRIPTS
+from annotation.domain.tables import NAMES_FOR_SCRIPTS
 from annotation.models import Assignment, Membership, Project, Proposition, Role, Story, User, workload
 from annotation.services.open_work import Work, open_work_of
 from core.reads import Read

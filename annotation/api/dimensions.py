@@ -1,7 +1,7 @@
 """Dimensions and labels in requests: checked against the schema of the project, described as those of the reader's own
 projects."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
@@ -79,19 +79,15 @@ class _DescribedChanges(ShapeBody):
     def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         described = self.target.described()
         change = described["properties"]["changes"]["items"]
-        dimensions = dimensions_of(described_schemas(auto_schema))
-        described["properties"]["changes"]["items"] = {
-            "oneOf": [_change_of(change, key, *name_and_labels) for key, name_and_labels in dimensions.items()]
-        }
+        alternatives = []
+        for key, (name, labels) in dimensions_of(described_schemas(auto_schema)).items():
+            properties = change["properties"] | {
+                "dimension": {"type": "string", "const": key},
+                "label": {"type": "string", "enum": ["", *labels]},
+            }
+            alternatives.append(change | {"title": name, "properties": properties})
+        described["properties"]["changes"]["items"] = {"oneOf": alternatives}
         return described
-
-
-def _change_of(change: dict[str, Any], dimension: str, name: str, labels: Sequence[str]) -> dict[str, Any]:
-    properties = {
-        "dimension": {"type": "string", "const": dimension},
-        "label": {"type": "string", "enum": ["", *labels]},
-    }
-    return change | {"title": name, "properties": change["properties"] | properties}
 
 
 class _DescribedDecision(ShapeBody):

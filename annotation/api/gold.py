@@ -16,13 +16,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import ProjectAccess, closed_gold, project_access, proposition_of, unfinished
+from annotation.api.corpus import StoryFilter
 from annotation.api.description import DIMENSION, PROPOSITION, operation
 from annotation.api.dimensions import DimensionKey, labels_of
-from annotation.api.shapes.corpus import StoryFilter
-from annotation.domain.ordering import shuffled
-from annotation.domain.resolution import from_json
+from annotation.domain.resolution import from_json, shuffled
 from annotation.domain.stories import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH
-from annotation.forms.decisions import CellIn, DecidedIn, Revision
+from annotation.forms.adjudication import CellIn, DecidedIn, Revision
 from annotation.forms.values import MESSAGE, REMARK, Label, Tag
 from annotation.forms.votes import DIMENSION_KEY, UID, Dimension, Uid
 from annotation.models import ErrorTag, GoldLabel, Method, Proposition, Role, TableKind, User, adjudication_queue

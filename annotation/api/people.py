@@ -4,7 +4,6 @@ import secrets
 from typing import Annotated
 
 from django.db.models import QuerySet
-from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
@@ -243,7 +242,16 @@ class Invitations(Listing):
         access = _admin(request, slug)
         asked = read_body(request, InvitationIn)
         given = {"by": request.user, "project": access.project, "role": Role(asked.role)}
-        token = "" if asked.user else _token(request, asked)
+        token = ""
+        if asked.user:
+            _check_name(access, asked)
+        elif key := request.headers.get(HEADER, ""):
+            # Under one key the link is the same for the same invitation, so that a request that is sent again gets it
+            # too; a key that is used again for another role makes another link.
+            signed = f"{request.user.pk} {request.path} {key} {asked.role} {asked.email}"
+            token = salted_hmac("annotation.api.invitation", signed, algorithm="sha256").hexdigest()[:40]
+        else:
+            token = secrets.token_urlsafe(24)
 
         def make() -> str:
             if asked.user:
@@ -253,8 +261,6 @@ class Invitations(Listing):
             made = earlier or people.invite(**given, email=asked.email, token=token, now=timezone.now())[0]
             return str(made.pk)
 
-        if asked.user:
-            _check_name(access, asked)
         invitation = _invitations(access).get(pk=made_once(request, make))
         link = request.build_absolute_uri(reverse("invitation", args=[token])) if token else ""
         return Response(LinkOut(invitation, context={"now": timezone.now(), "link": link}).data, status=201)
@@ -270,15 +276,6 @@ def _check_name(access: ProjectAccess, asked: InvitationIn) -> None:
         raise CannotBeDone({"user": [str(error)]}) from error
     if people.members_named(access.project, [asked.user]):
         raise CannotBeDone({"user": [f"{asked.user} is a member already; members/ changes the role."]})
-
-
-def _token(request: HttpRequest | Request, asked: InvitationIn) -> str:
-    """Return the secret of the link. Under one key it is the same for the same invitation, so that a request that is
-    sent again gets it too; a key that is used again for another role makes another link."""
-    if not (key := request.headers.get(HEADER, "")):
-        return secrets.token_urlsafe(24)
-    signed = f"{request.user.pk} {request.path} {key} {asked.role} {asked.email}"
-    return salted_hmac("annotation.api.invitation", signed, algorithm="sha256").hexdigest()[:40]
 
 
 class Withdrawal(GenericAPIView):

@@ -12,8 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import ProjectAccess, check_aggregate, check_whole_gold, project_access
+from annotation.api.corpus import StoryFilter
 from annotation.api.description import EXPORT_FORMAT, SLUG, answers, operation
-from annotation.api.shapes.corpus import StoryFilter
 from annotation.domain.formats import GOLD, STREAMED, VOTES
 from annotation.models import Role
 from annotation.services.gold_export import export_lines

@@ -1,25 +1,114 @@
 """Experts' own drafts of belief tables, and the reconciliation in which two of them become one."""
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Annotated, Any
 
 from django.http import Http404
 from django.utils import timezone
+from pydantic import Field
+from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import project_access, story_of
 from annotation.api.description import STORY, operation
-from annotation.api.shapes.tables import DraftOut, DraftRowsIn, LinkIn, PairRowsIn, PairsOut
-from annotation.models import DraftRow, Pair, Role, Story, User
+from annotation.domain.drafts import Change
+from annotation.domain.reconciliation import PairKind, Status
+from annotation.forms.drafts import MAX_DECISIONS, ChangeIn, DraftRowIn, PairIn
+from annotation.forms.drafts import LinkIn as LinkOnPageIn
+from annotation.forms.votes import Key, Uid
+from annotation.models import Origin, Role, Story, User
 from annotation.services import drafts, reconciliation
+from annotation.services.drafts import MAX_CHANGES
 from core.api.bodies import read_body
 from core.api.description import path_parameter
 from core.api.errors import refusing
 from core.api.fields import Strict, read_query
-from core.incoming.shapes import NothingIn
+from core.incoming.shapes import Counted, NothingIn, Shape
 from core.plain import Json, plain
+
+
+class _ChangeIn(ChangeIn):
+    row: Uid = Field(description="uid of the row; made by you for a new one.")
+    idempotency_key: Key = Field(description="Made by you, unique to the change: sent again, it counts once.")
+
+
+class DraftChangeIn(_ChangeIn):
+    base: DraftRowIn | None = Field(None, description="The row as you saw it; left out for a new one.")
+    state: DraftRowIn
+
+    @property
+    def change(self) -> Change:
+        kind = "delete" if self.state.removed else "paste"
+        return replace(super().change, kind=kind, origin=Origin.PASTED.value)
+
+
+class DraftRowsIn(Shape):
+    """Changes of rows of your own draft."""
+
+    changes: Annotated[list[DraftChangeIn], Counted(1, MAX_CHANGES)]
+
+
+class PairChangeIn(_ChangeIn):
+    base: PairIn | None = Field(None, description="The row as you saw it; left out for a new one.")
+    state: PairIn
+
+
+class PairRowsIn(Shape):
+    """Decisions on rows of the pairs."""
+
+    changes: Annotated[list[PairChangeIn], Counted(1, MAX_DECISIONS)]
+
+
+class LinkIn(LinkOnPageIn):
+    """Two rows that are one, or one that is two."""
+
+    idempotency_key: Key = Field(description="Made by you, unique to the link: sent again, it counts once.")
+
+
+class WordsOut(serializers.Serializer):
+    """A row of a table that an expert wrote."""
+
+    actor = serializers.CharField(allow_blank=True)
+    belief = serializers.CharField(allow_blank=True)
+    order = serializers.CharField(allow_blank=True)
+    remark = serializers.CharField(allow_blank=True)
+
+
+class DraftRowOut(WordsOut):
+    row = serializers.CharField(help_text="uid of the row.")
+    place = serializers.FloatField(help_text="Rows stand in its order.")
+    removed = serializers.BooleanField()
+    warnings = serializers.ListField(child=serializers.CharField(), help_text="What sits oddly; nothing was refused.")
+
+
+class DraftOut(serializers.Serializer):
+    handed_in_at = serializers.DateTimeField(allow_null=True)
+    closed = serializers.CharField(
+        allow_blank=True, help_text="Why you cannot write the table now; empty where you can."
+    )
+    rows = DraftRowOut(many=True)
+
+
+class PairRowOut(WordsOut):
+    row = serializers.CharField(help_text="uid of the row.")
+    kind = serializers.ChoiceField([kind.value for kind in PairKind])
+    a = WordsOut(allow_null=True, help_text="What the first expert wrote.")
+    b = WordsOut(allow_null=True, help_text="What the second one wrote.")
+    status = serializers.ChoiceField([status.value for status in Status], allow_blank=True)
+    place = serializers.FloatField(help_text="Rows stand in its order.")
+    decided_by = serializers.CharField(allow_null=True)
+    quicker = serializers.CharField(allow_blank=True, help_text="Who decided the row before you; yours was not taken.")
+
+
+class PairsOut(serializers.Serializer):
+    opened = serializers.BooleanField()
+    settled = serializers.BooleanField(help_text="The story has its gold table.")
+    agreed = serializers.ListField(child=serializers.CharField(), help_text="Experts who agreed to the rows.")
+    rows = PairRowOut(many=True)
+
 
 _ROW = {"actor": "Ines", "belief": "The key is in the bag", "order": "1", "place": 2.0}
 _CHANGE = {"row": "k7m2p9x4c3ta", "changed_at": "2026-10-05T09:30:00Z", "idempotency_key": "6b0c9d0e-0d5f"}
@@ -158,19 +247,18 @@ def _draft(by: User, story: Story) -> Response:
 def _pairs(by: User, story: Story, lost: Collection[str] = ()) -> Response:
     """Answer with the pairs as they stand; `lost` are those that somebody else was quicker to decide."""
     state = reconciliation.state_of(story=story, expert=by)
-    agreed, rows = [], []
+    agreed: list[str] = []
+    rows: list[Json] = []
     if state.opened:
         agreed = [draft.author.username for draft in state.submitted if draft.agreed_at and draft.author]
-        rows = [_pair(pair, lost) for pair in reconciliation.pairs_of(story)]
+        for pair in reconciliation.pairs_of(story):
+            name = pair.decided_by.username if pair.decided_by else None
+            quicker = (name or "") if pair.uid in lost else ""
+            about = {"row": pair.uid, "kind": pair.kind.value, "decided_by": name, "quicker": quicker}
+            sides = {
+                side: {**row.words._asdict(), "remark": row.remark} if row else None
+                for side, row in (("a", pair.a), ("b", pair.b))
+            }
+            rows.append(about | sides | plain(pair.state))
     values = {"opened": state.opened, "settled": state.has_gold, "agreed": agreed, "rows": rows}
     return Response(PairsOut(values).data)
-
-
-def _pair(pair: Pair, lost: Collection[str]) -> Json:
-    def words(row: DraftRow | None) -> Json | None:
-        return {**row.words._asdict(), "remark": row.remark} if row else None
-
-    by = pair.decided_by.username if pair.decided_by else None
-    quicker = (by or "") if pair.uid in lost else ""
-    about = {"row": pair.uid, "kind": pair.kind.value, "decided_by": by, "quicker": quicker}
-    return about | {"a": words(pair.a), "b": words(pair.b), **plain(pair.state)}

@@ -7,8 +7,9 @@ votes than the overlap asks for it is *pending*: nothing is settled early, so th
 cell how the others voted.
 """
 
+import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -112,13 +113,75 @@ def _resolved(labels: tuple[str, ...], rule: str, overlap: int, demand_unanimity
     return RULES[rule](labels, overlap, demand_unanimity)
 
 
-def resolve_without_one(
-    others: Sequence[str], *, rule: str, overlap: int, demand_unanimity: bool = False
-) -> Resolution:
-    """Settle one cell as if one of its annotators had not voted: the rule for one annotator fewer than `overlap`.
+class By(StrEnum):
+    """The source of a label that stands without the person; NOTHING where the cell stays open."""
 
-    What is left of an overlap of two is one vote, which settles nothing.
+    VOTES = "votes"
+    EXPERT = "expert"
+    RECORD = "record"
+    NOTHING = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A settled cell: its gold label, and by name who voted and who decided what. Gold is `recorded` where it came with
+    the record, and `decided` where an expert settled it."""
+
+    gold: str
+    votes: Mapping[str, str]
+    decisions: Mapping[str, str]
+    recorded: bool = False
+    decided: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The resolution rule as a project follows it: its version, how many votes a cell asks for, and whether they must
+    all agree."""
+
+    version: str
+    overlap: int
+    demand_unanimity: bool = False
+
+
+def gold_without(name: str, cell: Cell, rule: Rule) -> tuple[str, By]:
+    """Return (label, what settles it) without the vote and the decision of `name`; an empty label where nothing does.
+
+    A person scored against gold that contains the person's own vote is flattered: with three annotators a vote is half
+    of every majority. So the rule is that for one annotator fewer than the overlap; what is left of an overlap of two
+    is one vote, which settles nothing.
+
+    A decision counts as the person's own where it is the gold label. Then the other experts' decision takes its place
+    if they all decided alike, else the votes.
     """
-    if overlap - 1 not in OVERLAP_RANGE:
-        return Resolution(Outcome.PENDING, "", largest_share(others))
-    return resolve(others, rule=rule, overlap=overlap - 1, demand_unanimity=demand_unanimity)
+    if cell.recorded:
+        return cell.gold, By.RECORD
+    if cell.decided:
+        if cell.decisions.get(name) != cell.gold:
+            return cell.gold, By.EXPERT
+        others = {label for who, label in cell.decisions.items() if who != name}
+        if others:
+            return (others.pop(), By.EXPERT) if len(others) == 1 else ("", By.NOTHING)
+    votes = [label for who, label in cell.votes.items() if who != name]
+    overlap = rule.overlap - (name in cell.votes)
+    if overlap not in OVERLAP_RANGE:
+        return "", By.NOTHING
+    label = resolve(votes, rule=rule.version, overlap=overlap, demand_unanimity=rule.demand_unanimity).label
+    return label, By.VOTES if label else By.NOTHING
+
+
+def shuffled(votes: Sequence[str], cell: str) -> list[str]:
+    """Return the labels of a cell in a stable order that does not reveal who cast them.
+
+    The order depends on `cell` and on the labels alone, never on the order in which they are given.
+    """
+    marked = [(hashlib.sha256(f"{cell}:{at}".encode()).digest(), label) for at, label in enumerate(sorted(votes))]
+    return [label for _, label in sorted(marked)]
+
+
+def plurality(votes: Sequence[str]) -> str | None:
+    """Return the label with more votes than any other, or None where two share the lead or there is no vote."""
+    ranked = Counter(votes).most_common(2)
+    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+        return None
+    return ranked[0][0]

@@ -67,8 +67,6 @@ Version = Annotated[
     str, Like(r"^[A-Za-z0-9][A-Za-z0-9.-]{0,19}$", "a text of 1 to 20 letters, digits, dots and hyphens")
 ]
 Key = Annotated[str, Like(r"^[a-z][a-z0-9_]{0,19}$", "1 to 20 small letters, digits and underscores, a letter first")]
-Digit = Annotated[int, Within(0, 9, "a digit from 0 to 9, the key that chooses the label")]
-Kind = Annotated[str, Among(tuple(CHECKS))]
 Text12 = Annotated[str, Printable(12)]
 Text40 = Annotated[str, Printable(40)]
 Text60 = Annotated[str, Printable(60)]
@@ -91,11 +89,8 @@ def _differ(values: Iterable[Any], what: str) -> None:
 
 class _Label(Shape):
     value: Text40
-    digit: Digit
+    digit: Annotated[int, Within(0, 9, "a digit from 0 to 9, the key that chooses the label")]
     meaning: Text300
-
-
-Labels = Annotated[list[_Label], Counted(2, 10)]
 
 
 class _Dimension(Shape):
@@ -103,7 +98,7 @@ class _Dimension(Shape):
     name: Text40
     short: Text12
     question: Text300
-    labels: Labels
+    labels: Annotated[list[_Label], Counted(2, 10)]
 
     @field_validator("key")
     @classmethod
@@ -123,16 +118,12 @@ class _Dimension(Shape):
         return Dimension(self.key, self.name, self.short, self.question, labels)
 
 
-Dimensions = Annotated[list[_Dimension], Counted(1, MAX_DIMENSIONS)]
-Checks = Annotated[list[Any], Counted(0, 100)]
-
-
 class _Document(Shape):
     name: Name
     version: Version
     title: Text60
-    dimensions: Dimensions
-    checks: Checks
+    dimensions: Annotated[list[_Dimension], Counted(1, MAX_DIMENSIONS)]
+    checks: Annotated[list[Any], Counted(0, 100)]
 
     @field_validator("dimensions")
     @classmethod
@@ -187,7 +178,7 @@ class _Cells(Shape):
 
 
 class _OneCheck(_Cells):
-    check: Kind
+    check: Annotated[str, Among(tuple(CHECKS))]
     message: Text200
 
 

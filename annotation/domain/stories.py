@@ -1,22 +1,38 @@
-"""Stories of spreadsheets and of JSON records: of OmniToM's, of ToMBench's items, and of any object with a text."""
+"""Stories of corpus files (`formats.CORPUS_FORMATS`): of spreadsheets and of JSON records, which are OmniToM's,
+ToMBench's items, or any object with a text.
+
+A line that cannot be used becomes a `Problem` with its file, line and one sentence; it stops nothing else.
+"""
 
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from annotation.domain.columns import as_displayed, cell_of, columns_of, defused, fields_of, key_of, restored
+from annotation.domain.columns import (
+    WrongColumns,
+    as_displayed,
+    cell_of,
+    columns_of,
+    defused,
+    fields_of,
+    key_of,
+    restored,
+)
+from annotation.domain.formats import QUESTIONS, RECORDS, FileFormat, is_story
 from annotation.domain.problems import LeftOut, Problem
 from annotation.domain.records import BELIEF_FIELDS, RECORD_FIELDS, belief_layout, fingerprint, record_layout
 from core.digests import text_digest
+from core.incoming.encodings import BadText, seekable, utf8_lines
 from core.incoming.json_lines import BadLine
+from core.incoming.json_records import JsonText, is_json
 from core.incoming.misfit import Misfit, refusal
 from core.incoming.shapes import Counted, Expected, Like, Open, Within
-from core.incoming.sheets import SheetRow
+from core.incoming.sheets import BadSheet, SheetRow, Sheets, rows_of
 from core.messages import Sentence, capitalised, gettext_noop
 from core.plain import Json
 
@@ -135,16 +151,13 @@ class _Belief(Open):
     labels: dict[str, str] = {}
 
 
-Beliefs = Annotated[list[_Belief], Counted(0, MAX_PROPOSITIONS)]
-
-
 class _Record(Open):
     """A record of OmniToM, appendix B.5."""
 
     story_id: Number
     story_category: CategoryName
     story: StoryText
-    beliefs: Beliefs
+    beliefs: Annotated[list[_Belief], Counted(0, MAX_PROPOSITIONS)]
 
 
 class _EnglishItem(Open):
@@ -157,11 +170,6 @@ class _EnglishItem(Open):
 class _ChineseItem(Open):
     story: StoryText = Field(alias="故事")
     translation: Any = Field(None, alias="STORY")
-
-
-_ITEM: Mapping[str, type[_EnglishItem | _ChineseItem]] = {"en": _EnglishItem, "zh": _ChineseItem}
-ITEM_FIELDS = ("STORY", "故事")
-"""Fields of a ToMBench item that are used."""
 
 
 def _number(value: Any) -> Any:
@@ -198,11 +206,17 @@ class _Object(Open):
         return row
 
 
-def story_of_record(record: Json, file: str, line: int, keys: Sequence[str]) -> StoryRow:
+def _story_of_record(record: Json, file: str, line: int, keys: Sequence[str], left_out: LeftOut) -> StoryRow:
     """Return the story of a record (OmniToM, appendix B.5), every text verbatim; `keys` are the dimensions of the
-    project. Raises Misfit."""
-    parsed = _Record.of(record)
-    rows = [_row_of(*both, keys) for both in zip(parsed.beliefs, record["beliefs"], strict=True)]
+    project. Exports of the record keep the fields that are not used. Raises Misfit."""
+    left_out.add(name for name in record if name not in RECORD_FIELDS)
+    beliefs = record["beliefs"] if isinstance(record.get("beliefs"), list) else []
+    inner = (name for belief in beliefs if isinstance(belief, dict) for name in belief if name not in BELIEF_FIELDS)
+    left_out.add(f"beliefs.{name}" for name in dict.fromkeys(inner))
+    parsed, rows = _Record.of(record), []
+    for belief, raw in zip(parsed.beliefs, beliefs, strict=True):
+        labels = belief.labels if "labels" in belief.model_fields_set else None
+        rows.append(PropositionRow(belief.actor, belief.belief, labels, belief_layout(raw, labels, keys)))
     return StoryRow(
         file,
         line,
@@ -215,18 +229,14 @@ def story_of_record(record: Json, file: str, line: int, keys: Sequence[str]) -> 
     )
 
 
-def _row_of(parsed: _Belief, raw: Json, keys: Sequence[str]) -> PropositionRow:
-    labels = parsed.labels if "labels" in parsed.model_fields_set else None
-    return PropositionRow(parsed.actor, parsed.belief, labels, belief_layout(raw, labels, keys))
-
-
-def story_of_question(record: Json, file: str, line: int, *, language: str, category: str) -> StoryRow:
+def _story_of_question(record: Json, file: str, line: int, language: str, left_out: LeftOut) -> StoryRow:
     """Return the story of one ToMBench item, in `language`, with the other language as its translation. Raises
     Misfit."""
-    item = _ITEM[language].of(record)
+    left_out.add(name for name in record if name not in ("STORY", "故事"))
+    item: _EnglishItem | _ChineseItem = (_EnglishItem if language == "en" else _ChineseItem).of(record)
     other, translation = "zh" if language == "en" else "en", item.translation
     translations = {other: translation} if isinstance(translation, str) and translation.strip() else {}
-    return StoryRow(file, line, category, item.story, language=language, translations=translations)
+    return StoryRow(file, line, category_of(file), item.story, language=language, translations=translations)
 
 
 def category_of(file: str) -> str:
@@ -234,19 +244,80 @@ def category_of(file: str) -> str:
     return Path(file).stem[:MAX_CATEGORY_LENGTH]
 
 
-def story_of_object(record: Json, file: str, line: int, *, language: str) -> tuple[StoryRow, list[str]]:
-    """Return the story of an object with a field `story` or `text`, and the names of the fields that are not used.
-    Raises BadLine and Misfit."""
+def _story_of_object(record: Json, file: str, line: int, language: str, left_out: LeftOut) -> StoryRow:
+    """Return the story of an object with a field `story` or `text`. Raises BadLine and Misfit."""
     fields, unused = fields_of(record, required=REQUIRED, spellings=spellings_for(record))
     if not fields.keys() & set(REQUIRED):
         keys, values = ", ".join(list(record)[:8])[:120] or gettext_noop("no field"), "story, text"
         raise BadLine(Sentence("The object has {keys}; expected one of {values}.", keys=keys, values=values))
-    return _Object.of(fields).row(file, line, language), unused
+    story = _Object.of(fields).row(file, line, language)
+    left_out.add(unused)
+    return story
 
 
-def foreign_fields(record: Json) -> list[str]:
-    """Return the fields of an OmniToM record that are not used; exports of the record keep them."""
-    names = [name for name in record if name not in RECORD_FIELDS]
-    beliefs = record["beliefs"] if isinstance(record.get("beliefs"), list) else []
-    inner = (name for belief in beliefs if isinstance(belief, dict) for name in belief if name not in BELIEF_FIELDS)
-    return names + [f"beliefs.{name}" for name in dict.fromkeys(inner)]
+def read_file(
+    handle: IO[bytes],
+    file: str,
+    *,
+    format: FileFormat,
+    language: str,
+    keys: Sequence[str],
+    left_out: LeftOut,
+    encoding: str = "",
+) -> Iterator[StoryRow | Problem]:
+    """The stories of one file in its order; of those without numbers that say the same the first. Items that repeat the
+    story with each of its questions may translate it differently: of those the first of each text. `left_out` takes
+    the columns, fields and sheets that are not used.
+
+    `keys` are the dimensions of the project that the stories go to; `encoding` is that of a file that is neither UTF-8
+    nor UTF-16. A file that cannot be read to its end is a last Problem.
+    """
+    source = seekable(handle)
+    seen, sheets = set[tuple[str, ...]](), Sheets()
+    try:
+        if format.in_sheet and not begins_json(source):
+            rows = rows_of(source, file, encoding=encoding, sheets=sheets)
+            items: Iterable[StoryRow | Problem] = read_stories(rows, file, language=language, left_out=left_out)
+        else:
+            text = JsonText(utf8_lines(source, file, encoding=encoding), file, is_story)
+            items = _stories(text, file, format, language, keys, left_out)
+        for item in items:
+            if isinstance(item, StoryRow) and item.number is None:
+                others = () if format == QUESTIONS else (item.category, *item.translations.values())
+                if (identity := (item.digest, *others)) in seen:
+                    continue
+                seen.add(identity)
+            yield item
+    except (BadSheet, BadText, WrongColumns) as error:
+        yield Problem(file, getattr(error, "line", 1), str(error))
+    left_out.add_sheets(sheets)
+
+
+def begins_json(source: IO[bytes]) -> bool:
+    """Return whether a file is JSON and no spreadsheet, by its beginning."""
+    source.seek(0)
+    start = source.read(4096)
+    source.seek(0)
+    return is_json(start)
+
+
+def _stories(
+    text: JsonText, file: str, format: FileFormat, language: str, keys: Sequence[str], left_out: LeftOut
+) -> Iterator[StoryRow | Problem]:
+    """Yield the stories of the records of a JSON text, in one of the formats."""
+    line = 0
+    for line, item in text.objects():
+        try:
+            if isinstance(item, BadLine):
+                raise item
+            if format == RECORDS:
+                yield _story_of_record(item, file, line, keys, left_out)
+            elif format == QUESTIONS:
+                yield _story_of_question(item, file, line, language, left_out)
+            else:
+                yield _story_of_object(item, file, line, language, left_out)
+        except (BadLine, Misfit) as error:
+            yield Problem(file, line, str(error))
+    left_out.add(text.around)
+    if not line:
+        yield Problem(file, 1, gettext_noop("The file is empty; expected one JSON object a line."))

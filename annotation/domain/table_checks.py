@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
-from annotation.domain.actors import JOINT
 from annotation.domain.schema import ORDERS, WORLD, is_world, orders_text
-from annotation.domain.tables import TableRow, likely_actors
+from annotation.domain.tables import JOINT, TableRow, likely_actors
 from core.language import gettext
 
 NEAR = 90.0

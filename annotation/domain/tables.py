@@ -8,10 +8,16 @@ from typing import NamedTuple
 from annotation.domain.columns import WrongColumns, as_displayed, cell_of, columns_of, key_of, restored
 from annotation.domain.drafts import LONGEST
 from annotation.domain.problems import LeftOut
+from annotation.domain.schema import WORLD
 from core.incoming.csv_text import BadSheet, CsvText
 from core.incoming.sheets import SheetRow
 from core.messages import Sentence, capitalised, gettext_noop
 from core.wording import counted
+
+JOINT = r"(?:,|;|&|/|\band\b|和|与|、)"
+"""A regular expression that Python and JavaScript read alike, whether letters are small or not."""
+NAMES_FOR_SCRIPTS = {"world": WORLD, "joint": JOINT}
+
 
 MAX_ROWS = 500
 PASTED = gettext_noop("Pasted text")

@@ -1,16 +1,69 @@
+"""Decisions on cells, and decisions to take back, as the script of the adjudication pages posts them."""
+
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation.forms.filters import PartsFilter
-from annotation.forms.values import LABEL, MESSAGE, NO_LABEL, OUTCOMES, REASON, REMARK
+from annotation.forms.values import LABEL, MESSAGE, NO_LABEL, OUTCOMES, REASON, REMARK, Label, NoLabel, Reason, Tag
+from annotation.forms.votes import Dimension, Key, Uid
 from annotation.models import ErrorTag, Project
 from annotation.models.adjudication_queue import Kind
+from annotation.services.adjudication import MOST_ALIKE
+from core.incoming.shapes import Counted, Moment, Shape, Within
 from core.messages import gettext_noop
 from core.page_fields import LikeField, PageForm
+
+MOST = 500
+
+Revision = Annotated[int, Within(0, 2**31 - 1, gettext_noop("the revision of a gold label"), pointed=True)]
+Row = Annotated[int, Within(0, 2**63 - 1, gettext_noop("the id of a gold label"))]
+
+
+class DecidedIn(Shape):
+    """What an expert says of a cell, on a page and by the API."""
+
+    label: Label
+    reason: Reason = ""
+    error_tag: Tag = ""
+
+
+class CellIn(Shape):
+    proposition: Uid
+    dimension: Dimension
+
+
+class DecisionIn(CellIn, DecidedIn):
+    revision: Revision
+    row: Row
+    replaces: NoLabel = ""
+    idempotency_key: Key
+    changed_at: Moment
+
+
+class DecisionsIn(Shape):
+    """`annotator` is who made the decisions, as the browser remembers it."""
+
+    annotator: int | None = None
+    changes: Annotated[list[DecisionIn], Counted(1, MOST)]
+
+
+class TakenBackIn(CellIn):
+    revision: Revision
+
+
+class TakenBack(Shape):
+    cells: Annotated[list[TakenBackIn], Counted(1, MOST_ALIKE)]
+
+
+class StoriesIn(Shape):
+    """Stories that an expert still works on, or just `opened`: their claims on others are given back."""
+
+    opened: bool = False
+    stories: Annotated[list[Uid], Counted(1, MOST)]
 
 
 class QueueFilter(PartsFilter):

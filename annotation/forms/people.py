@@ -69,20 +69,16 @@ class InviteForm(PageForm):
         cleaned["emails"] = [name for name in names if not EMAIL.sentence_on(name)]
         cleaned["usernames"] = [name for name in names if name not in cleaned["emails"]]
         for name in cleaned["usernames"]:
-            if not _is_user_name(name):
+            try:
+                fits = "@" not in name and bool(checked_name(name))  # one with an @ is a misspelt e-mail address
+            except ValueError:
+                fits = False
+            if not fits:
                 refusal = gettext_lazy("{name} is neither an e-mail address nor a user name.")
                 self.add_error("people", refusal.format(name=name[:60]))
         if not names:
             cleaned["emails"] = [""] * (cleaned.get("links") or 1)
         return cleaned
-
-
-def _is_user_name(name: str) -> bool:
-    """Return whether an account could have that name; one with an @ is taken for an e-mail address that is misspelt."""
-    try:
-        return "@" not in name and bool(checked_name(name))
-    except ValueError:
-        return False
 
 
 class RoleForm(PageForm):

@@ -5,9 +5,9 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy
 
+from annotation.forms.filters import PartsFilter
 from annotation.models import Project, RoundKind
 from annotation.services.prefill_rounds import PrefillRefused, check_able, endpoints_for
-from core.page_fields import PageForm
 from workers.domain.pricing import BUDGET
 from workers.forms.amounts import AmountField
 from workers.models import Endpoint
@@ -21,7 +21,8 @@ LEVELS = [
 ]
 
 
-class PrefillForm(PageForm):
+class PrefillForm(PartsFilter):
+    field_order = ("kind", "endpoint", "level")
     kind = forms.ChoiceField(choices=RoundKind.choices, label=gettext_lazy("What the model writes"))
     endpoint = forms.ModelChoiceField(
         Endpoint.objects.none(), to_field_name="name", label=gettext_lazy("Model"), empty_label=None
@@ -30,8 +31,6 @@ class PrefillForm(PageForm):
         choices=LEVELS, coerce=int, initial=3, label=gettext_lazy("Prompt level"),
         help_text=gettext_lazy("For labels; tables have one prompt."),
     )  # fmt: skip
-    split = forms.ChoiceField(required=False)
-    category = forms.ChoiceField(required=False)
     budget = AmountField(
         BUDGET, required=False, min_value=0, max_digits=12, decimal_places=4,
         label=gettext_lazy("Budget in US dollars"),
@@ -52,11 +51,8 @@ class PrefillForm(PageForm):
     defaults = MappingProxyType({"kind": RoundKind.LABELS.value, "level": "3"})
 
     def __init__(self, data: QueryDict | None = None, *, project: Project) -> None:
-        super().__init__(data and self.defaults | data.dict())
+        super().__init__(data and self.defaults | data.dict(), project=project)
         self.fields["endpoint"].queryset = endpoints_for(RoundKind.LABELS) | endpoints_for(RoundKind.TABLES)
-        for name, rows in (("split", project.splits), ("category", project.categories)):
-            names = list(rows.values_list("name", flat=True))
-            self.fields[name].choices = [("", gettext_lazy("All")), *((value, value) for value in names)]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()

@@ -63,7 +63,11 @@ class NewProjectForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes non
         self.fields["name"].validators.append(refuse_bidi_controls)
         self.fields["name"].widget.attrs["autofocus"] = True
         self.schemas = {schema.reference: schema for schema in known_schemas()}
-        self.fields["schema"].choices = [(key, _schema_text(schema)) for key, schema in self.schemas.items()]
+        text = gettext("{title}, version {version} ({count} dimensions)")
+        self.fields["schema"].choices = [
+            (key, text.format(title=schema.title, version=schema.version, count=len(schema.dimensions)))
+            for key, schema in self.schemas.items()
+        ]
         self.fields["schema"].initial = DEFAULT_SCHEMA.reference
         self.fields["schema"].help_text = gettext(
             "The dimensions and labels. Left as it is, propositions are labelled by {title}. It stays with the "
@@ -72,12 +76,6 @@ class NewProjectForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes non
 
     def clean_schema(self) -> Schema:
         return self.schemas[self.cleaned_data["schema"]]
-
-
-def _schema_text(schema: Schema) -> str:
-    return gettext("{title}, version {version} ({count} dimensions)").format(
-        title=schema.title, version=schema.version, count=len(schema.dimensions)
-    )
 
 
 class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes none while the program runs

@@ -101,11 +101,8 @@ class ChangeIn(Shape):
         return label
 
 
-Changes = Annotated[list[ChangeIn], Counted(1, MAX_CHANGES)]
-
-
 class ChangesIn(Shape):
-    changes: Changes
+    changes: Annotated[list[ChangeIn], Counted(1, MAX_CHANGES)]
 
 
 class GridChangeIn(ChangeIn):
@@ -115,11 +112,8 @@ class GridChangeIn(ChangeIn):
     accepted: bool = False
 
 
-GridChanges = Annotated[list[GridChangeIn], Counted(1, MAX_CHANGES)]
-
-
 class GridChangesIn(Shape):
     """`annotator` is who made the changes, as the browser remembers it."""
 
     annotator: int | None = None
-    changes: GridChanges
+    changes: Annotated[list[GridChangeIn], Counted(1, MAX_CHANGES)]

@@ -26,32 +26,27 @@ def landing_of(user: User) -> tuple[str, str | None]:
     if user.is_superuser or len(projects) > MOST or user.memberships.filter(role=Role.ADMIN).exists():
         return LIST
     pages = [(page_in(project, user), project) for project in projects]
-    waiting = [(page, project.slug) for page, project in pages if _waits(page, project, user)]
+    waiting = [
+        (page, project.slug)
+        for page, project in pages
+        if (workload.unfinished(project, user) if page == "annotation:work" else page != "annotation:project")
+    ]
     return waiting[0] if len(waiting) == 1 else LIST
-
-
-def _waits(page: str, project: Project, user: User) -> bool:
-    """Return whether something is to do on the page that is this person's in the project."""
-    return bool(workload.unfinished(project, user)) if page == "annotation:work" else page != "annotation:project"
 
 
 def page_in(project: Project, user: User) -> str:
     """Return the name of the page of this project where this person's work is."""
     member = Membership.objects.filter(project=project, user=user).first()
     role = Role(member.role) if member and not user.is_superuser else Role.ADMIN
-    if role == Role.EXPERT:
-        return f"annotation:{_of_expert(project, user)}"
-    return "annotation:work" if role == Role.ANNOTATOR else "annotation:project"
-
-
-def _of_expert(project: Project, user: User) -> str:
-    """Tables that were begun come before cells to decide, these before tables to begin and stories to label."""
+    if role != Role.EXPERT:
+        return "annotation:work" if role == Role.ANNOTATOR else "annotation:project"
+    # Tables that were begun come before cells to decide, these before tables to begin and stories to label.
     tables = table_queue.counts(table_queue.with_states(project, user))
     if tables["mine"] or tables["ready"]:
-        return "tables"
+        return "annotation:tables"
     waiting = workload.unfinished(project, user)
     if adjudication_queue.awaiting(project, user) - waiting:
-        return "adjudication"
+        return "annotation:adjudication"
     if tables["open"]:
-        return "tables"
-    return "work" if waiting else "project"
+        return "annotation:tables"
+    return "annotation:work" if waiting else "annotation:project"

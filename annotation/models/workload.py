@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
@@ -60,19 +60,18 @@ def of_annotator(project: Project, annotator: User) -> list[StoryWork]:
         return []
     cast, now = _cast_by_story(project, annotator), timezone.now()
     dimensions = len(project.schema.dimensions)
-    works = [_work_of(assignment, cast.get(assignment.story_id, 0), dimensions, now) for assignment in assignments]
+    works = [
+        StoryWork(
+            story=assignment.story,
+            begins=assignment.begins,
+            cells=assignment.propositions * dimensions,
+            done=cast.get(assignment.story_id, 0),
+            due=assignment.due,
+            late=assignment.due is not None and is_over(assignment.due, now),
+        )
+        for assignment in assignments
+    ]
     return sorted(works, key=lambda work: (work.finished, work.story.number))
-
-
-def _work_of(assignment: Any, done: int, dimensions: int, now: datetime) -> StoryWork:
-    return StoryWork(
-        story=assignment.story,
-        begins=assignment.begins,
-        cells=assignment.propositions * dimensions,
-        done=done,
-        due=assignment.due,
-        late=assignment.due is not None and is_over(assignment.due, now),
-    )
 
 
 def _cast_by_story(project: Project, annotator: User) -> dict[int, int]:

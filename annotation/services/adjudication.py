@@ -9,8 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 
-from annotation.domain.ordering import plurality
-from annotation.domain.resolution import GoldVote, from_json
+from annotation.domain.resolution import GoldVote, from_json, plurality
 from annotation.models import (
     Claim,
     ErrorTag,

@@ -14,7 +14,7 @@ from annotation.domain.agreement.extraction import f1_estimate, overlap_estimate
 from annotation.domain.agreement.report import AgreementReport, measure
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.columns import Echo, defused
-from annotation.domain.leave_one_out import Rule
+from annotation.domain.resolution import Rule
 from annotation.models import GoldEvent, GoldLabel, Method, Pair, Project, Proposition, Story, TableKind, User, Vote
 from annotation.services.counts import version_of
 from annotation.services.decisions import decisions_in

@@ -1,22 +1,44 @@
 """Write a whole project into one file that `archive_import` reads elsewhere."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from operator import itemgetter, methodcaller
 from typing import Any, BinaryIO
 
+from django.db import connection, transaction
+
 from annotation.domain.archive_format import FORMAT, IMPORTED_MARK, MANIFEST, VERSION, file_of
 from annotation.domain.schema_files import document_of
 from annotation.models import Project, User, VoteEvent
-from annotation.models.snapshot import snapshot
 from annotation.models.user import IMPORTED_SUFFIX
 from annotation.services.archive_sections import NAMED, Section, kind_of, section_names, tables
 from core.plain import Json
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Several reads see one state of the database, and hold off no writer (an atomic block would, on SQLite).
+
+    Inside a transaction it does nothing. Write nothing within.
+    """
+    if connection.in_atomic_block:
+        yield
+    elif connection.vendor == "postgresql":
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN")
+        try:
+            yield
+        finally:
+            connection.rollback()
+
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 

@@ -10,12 +10,11 @@ from typing import Any, BinaryIO, ClassVar, NamedTuple
 
 from django.utils.translation import gettext
 
-from annotation.domain.corpus_files import read_file
 from annotation.domain.formats import CORPUS_FORMATS, WHAT_IT_SEEMS
 from annotation.domain.problems import Problem
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, schema_details
-from annotation.domain.stories import StoryRow
+from annotation.domain.stories import StoryRow, read_file
 from annotation.models import BeliefTable, Membership, Project, Proposition, Role, Story, User
 from annotation.services import audit
 from annotation.services.import_results import ImportResult, Source

@@ -9,8 +9,8 @@ from pathlib import Path
 from django.utils.translation import gettext
 
 from annotation.domain.columns import WrongColumns, display_name
-from annotation.domain.corpus_files import begins_json
 from annotation.domain.formats import IMPORTED, LABELS, TABLES, WHAT_IT_SEEMS, FileFormat, formats_of, is_story
+from annotation.domain.stories import begins_json
 from annotation.models import Project, User
 from annotation.services.corpus_import import ImportRefused, import_corpus
 from annotation.services.import_results import ImportResult, Opener, Source

@@ -15,7 +15,7 @@ from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import ProjectAccess, UserRequest, project_access, story_of, unfinished
-from annotation.domain.ordering import shuffled
+from annotation.domain.resolution import shuffled
 from annotation.forms.adjudication import AlikeForm, BulkForm, KindForm, QueueFilter
 from annotation.models import Claim, GoldLabel, Method, Proposition, Role, Story, adjudication_queue
 from annotation.models.adjudication_queue import Place

@@ -15,10 +15,18 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, UserRequest, project_access, proposition_of, unfinished
-from annotation.domain.ordering import shuffled
+from annotation.domain.resolution import shuffled
 from annotation.domain.schema import Dimension
-from annotation.forms.adjudication import ActionForm, CaseForm, DecisionForm, UndoForm
-from annotation.forms.decisions import CellIn, DecisionsIn, StoriesIn, TakenBack
+from annotation.forms.adjudication import (
+    ActionForm,
+    CaseForm,
+    CellIn,
+    DecisionForm,
+    DecisionsIn,
+    StoriesIn,
+    TakenBack,
+    UndoForm,
+)
 from annotation.forms.values import MAX_REASON
 from annotation.models import (
     CellComment,

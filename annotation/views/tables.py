@@ -17,8 +17,8 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.access import ProjectAccess, UserRequest, project_access, proposition_of, story_of
 from annotation.domain.assignment import PlanError
 from annotation.domain.tables import TableRow, likely_actors
+from annotation.forms.assignments import GiveForm, TablesFilter
 from annotation.forms.corpus import RewordForm, RowForm, RowsForm
-from annotation.forms.tables import GiveForm, TablesFilter
 from annotation.models import BeliefTable, Proposition, Role, Story, SuggestedRow, TableKind, User, table_queue
 from annotation.services import belief_tables
 from annotation.services.agreement import table_report

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
-from annotation.domain.leave_one_out import Cell, Rule, gold_without
+from annotation.domain.resolution import Cell, Rule, gold_without
 from annotation.models import Method
 from benchmark.controls.chosen import outdated
 from benchmark.models import Dataset, DatasetSample, Entrant, Run, RunItem, RunReport, StoryScores

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.domain.leave_one_out import By
+from annotation.domain.resolution import By
 from annotation.domain.schema import Schema
 from benchmark.domain.report_rows import BothParses
 from benchmark.suites.questions import BySample, Measured, Resources, Sample, SuiteData

@@ -16,9 +16,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import UserRequest, unfinished
-from annotation.domain.ordering import shuffled
-from annotation.forms.adjudication import DecisionForm
-from annotation.forms.decisions import CellIn, DecisionsIn, TakenBack
+from annotation.domain.resolution import shuffled
+from annotation.forms.adjudication import CellIn, DecisionForm, DecisionsIn, TakenBack
 from annotation.models import Claim, Role, Story, adjudication_queue
 from annotation.services import claims
 from annotation.services.adjudication import AdjudicationRefused, DecidedMeanwhile

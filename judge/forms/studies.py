@@ -6,11 +6,10 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from annotation.forms.ticked import TickedRows
 from annotation.models import Project, Role, User
 from benchmark.models import Run
 from core.messages import Sentence
-from core.page_fields import PageForm
+from core.page_fields import PageForm, TickedRows
 from judge.domain.alignment import MOST_LINKS
 from judge.models.alignment_study import MOST_PEOPLE
 from judge.services.alignment_tables import alignable_runs

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from annotation.domain.agreement.aggregation import dawid_skene, mace
 from annotation.domain.agreement.intervals import cohens_kappa
 from annotation.domain.agreement.votes import Votes
-from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
+from annotation.domain.resolution import By, Cell, Rule, gold_without
 from core.messages import gettext_noop
 from core.plain import Json, plain
 

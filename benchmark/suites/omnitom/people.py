@@ -4,7 +4,7 @@ denominators."""
 from collections import Counter
 from dataclasses import replace
 
-from annotation.domain.leave_one_out import By
+from annotation.domain.resolution import By
 from benchmark.suites.omnitom.data import STAGE2, Record, records_of
 from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.measure import Results, figures_of, measured

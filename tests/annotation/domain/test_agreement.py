@@ -17,7 +17,7 @@ from annotation.domain.agreement.annotators import Matches, MatchesWithout, Sett
 from annotation.domain.agreement.extraction import f1_estimate, overlap_estimate, reconciliation_overlap, table_f1
 from annotation.domain.agreement.report import MEASURES, measure
 from annotation.domain.agreement.votes import Votes
-from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
+from annotation.domain.resolution import By, Cell, Rule, gold_without
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from core.plain import plain
 from tests.annotation.domain.crowd_kit import LABELS, SKILLS, simulated_votes

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from annotation.domain import problems
 from annotation.domain.archive_format import MANIFEST, BadArchive, check_contents, digests_of
 from annotation.domain.columns import WrongColumns, defused, restored
-from annotation.domain.corpus_files import read_file
 from annotation.domain.formats import CORPUS_FORMATS
 from annotation.domain.problems import LeftOut, Problem, Problems
 from annotation.domain.records import Belief, Record, belief_layout, fingerprint, record_layout
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.domain.stories import StoryRow, read_stories
+from annotation.domain.stories import StoryRow, read_file, read_stories
 from annotation.domain.tables import TableRow, read_tables
 from annotation.domain.votes_csv import read_votes
 from benchmark.suites.answers import BadAnswers, read_answers

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.domain.assignment import PlanError, plan
-from annotation.domain.ordering import plurality, shuffled
 from annotation.domain.pace import pace_of
-from annotation.domain.resolution import Outcome, resolve
+from annotation.domain.resolution import Outcome, plurality, resolve, shuffled
 from annotation.domain.splits import draw_split
 
 
