@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from annotation.domain.drafts import LONGEST
 from annotation.domain.schema import ORDERS
@@ -74,27 +74,20 @@ def _about(orders: Sequence[str]) -> str:
     return f"The order counts minds: {meanings}."
 
 
-class Drafted(NamedTuple):
-    """The rows of an answer that can stand in a table; without any, `problem` says why. With rows it says what was left
-    out. Empty if nothing was."""
-
-    rows: tuple[TableRow, ...]
-    problem: str = ""
-
-
-def read_draft(text: str, story: str, orders: Sequence[str] = ORDERS) -> Drafted:
-    """Return the rows of an answer about a story: of its last object with rows, else of a list or lines of objects. An
-    order that is none of `orders` is left out."""
+def read_draft(text: str, story: str, orders: Sequence[str] = ORDERS) -> tuple[tuple[TableRow, ...], str]:
+    """Return the rows of an answer about a story that can stand in a table, and a sentence: what was left out, "" if
+    nothing was; without any row, why. The last object with rows counts, else a list or lines of objects. An order that
+    is none of `orders` is left out."""
     values = values_in(text)
     document = values.object_with("rows")
     answered = document["rows"] if document else values.rows("actor", "belief")
     if not isinstance(answered, list):
-        return Drafted((), NO_OBJECT)
+        return (), NO_OBJECT
     if not answered:
-        return Drafted((), gettext_noop("The answer has no rows."))
+        return (), gettext_noop("The answer has no rows.")
     if len(answered) > MOST_ROWS:
         sentence = gettext_noop("The answer has {answered} rows; a draft has at most {most_rows}.")
-        return Drafted((), sentence.format(answered=f"{len(answered):,}", most_rows=MOST_ROWS))
+        return (), sentence.format(answered=f"{len(answered):,}", most_rows=MOST_ROWS)
     rows = dict[tuple[str, str], TableRow]()
     for entry in answered:
         given = entry if isinstance(entry, Mapping) else {}
@@ -110,13 +103,13 @@ def read_draft(text: str, story: str, orders: Sequence[str] = ORDERS) -> Drafted
             left_out=left_out, rows=len(answered),
         )  # fmt: skip
     if not rows:
-        return Drafted((), problem)
+        return (), problem
     if strangers == len(rows):
-        return Drafted((), gettext_noop("No row names the world or an actor of this story."))
+        return (), gettext_noop("No row names the world or an actor of this story.")
     if strangers:
         named = Sentence("Rows with an actor whom the story does not name: {rows}.", rows=strangers)
         problem = " ".join(filter(None, (problem, named)))
-    return Drafted(tuple(rows.values()), problem)
+    return tuple(rows.values()), problem
 
 
 def _text(value: Any) -> str:

@@ -8,7 +8,6 @@ sub-tasks, 4 criteria, a block by story category, definitions and worked example
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from core.plain import Json
 from workers.providers.contract import Message, Request, closed_object
 
 OMNITOM_PROMPTS, OTHER_PROMPTS = "labelling-1", "labelling-any-1"
+LabelledRows = Sequence[tuple[Row, Mapping[str, str]]]
 LEVELS = (1, 2, 3, 4)
 TOKENS_A_ROW, TOKENS_BESIDE = 90, 400
 """Room for the answer: the seven labels of OmniToM with their keys take some 70 tokens."""
@@ -45,14 +45,6 @@ HINTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A labelled row of another story of the same kind, with that story's text."""
-
-    story: str
-    rows: tuple[tuple[Row, Mapping[str, str]], ...]
-
-
 def labelling_request(
     *,
     story: str,
@@ -60,13 +52,14 @@ def labelling_request(
     rows: Sequence[Row],
     schema: Schema,
     level: int,
-    example: Example | None = None,
+    example: tuple[str, LabelledRows] | None = None,
     counts: Mapping[str, Mapping[str, int]] | None = None,
     seed: int | None = None,
     reasoning_tokens: int = 0,
 ) -> Request:
-    """Return one request for all rows of a story. `counts` are label counts by dimension for the majority baseline;
-    `reasoning_tokens` what the answer may take beside its text."""
+    """Return one request for all rows of a story. `example` is another story of the same kind with its rows; `counts`
+    are label counts by dimension for the majority baseline; `reasoning_tokens` what the answer may take beside its
+    text."""
     tokens_a_row = math.ceil(TOKENS_A_ROW * len(schema.keys) / len(OMNITOM.keys))
     return Request(
         messages=(
@@ -98,7 +91,7 @@ def _level(level: int, schema: Schema) -> str:
     return text.replace("{dimensions}", str(len(schema.keys))).replace("{questions}", questions)
 
 
-def _directive(level: int, category: str, schema: Schema, example: Example | None) -> str:
+def _directive(level: int, category: str, schema: Schema, example: tuple[str, LabelledRows] | None) -> str:
     if level != 4:
         return _level(level, schema)
     definitions = "\n".join(
@@ -107,10 +100,11 @@ def _directive(level: int, category: str, schema: Schema, example: Example | Non
     )
     worked = ""
     if example:
-        propositions = "\n".join(f"{row.id} | {row.actor} | {row.belief}" for row, _ in example.rows)
-        answered = {str(row.id): {key: labels.get(key, "") for key in schema.keys} for row, labels in example.rows}
+        story, rows = example
+        propositions = "\n".join(f"{row.id} | {row.actor} | {row.belief}" for row, _ in rows)
+        answered = {str(row.id): {key: labels.get(key, "") for key in schema.keys} for row, labels in rows}
         worked = (
-            f"A worked example.\nStory: {example.story}\nPropositions:\n{propositions}\nAnswer: "
+            f"A worked example.\nStory: {story}\nPropositions:\n{propositions}\nAnswer: "
             f"{json.dumps({'rows': answered}, ensure_ascii=False)}"
         )
     values = {
@@ -146,19 +140,9 @@ def answer_schema(rows: Sequence[Row], schema: Schema) -> Json:
     return closed_object({"rows": entries}) | {"$defs": {"labels": closed_object(labels)}}
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """Legal labels by row id and dimension. `missing` counts the cells without one; `problem` says what was wrong,
-    empty where nothing was."""
-
-    labels: Mapping[int, Mapping[str, str]]
-    missing: int
-    problem: str
-
-
-def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
-    """Parse an answer, whose last object with rows counts. A label that is not legal counts as missing and is never
-    guessed."""
+def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> tuple[dict[int, dict[str, str]], str]:
+    """Return the legal labels of an answer by row id and dimension, and what was wrong, "" if nothing was. The last
+    object with rows counts. A label that is not legal counts as missing and is never guessed."""
     values = values_in(text)
     document = values.object_with("rows")
     # also an object without `rows` around it, or objects with ids
@@ -176,5 +160,5 @@ def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
     cells = len(rows) * len(schema.keys)
     missing = cells - sum(map(len, labels.values()))
     if not answered:
-        return Labelled(labels, missing, "The answer holds no JSON object with rows.")
-    return Labelled(labels, missing, f"{missing} of {cells} labels are missing or not legal." if missing else "")
+        return labels, "The answer holds no JSON object with rows."
+    return labels, f"{missing} of {cells} labels are missing or not legal." if missing else ""

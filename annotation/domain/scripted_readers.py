@@ -46,22 +46,19 @@ class Reader:
             reader = replace(self, **{name: max(0.0, rate) for name, rate in rates.items()})
         if task.get("kind") == EXTRACT:
             extraction = ExtractionTask.from_task(task)
-            return extraction_answer(extraction, reader._rows(extraction.story))
+            rows = omniscient_rows(extraction.story)
+            if record := _stories().get(extraction.story.strip()):
+                others = [row for row in rows if row.actor != WORLD]
+                rows = [
+                    ExtractedRow(row.actor, row.belief, row.labels["order"])
+                    for row in record.beliefs
+                    if reader._draw(row.actor, row.belief) < (reader.facts if row.actor == WORLD else reader.beliefs)
+                ]
+                rows += [row for row in others if reader._draw(row.actor, row.belief, row.order) < reader.invented]
+            return extraction_answer(extraction, rows)
         if task.get("kind") == LABEL:
             return chosen_labels(LabelTask.from_task(task), reader._label)
         return f"{self.name} extracts, labels and judges the stories of the sample, nothing else."
-
-    def _rows(self, story: str) -> list[ExtractedRow]:
-        record = _stories().get(story.strip())
-        if record is None:
-            return omniscient_rows(story)
-        matches = [
-            ExtractedRow(row.actor, row.belief, row.labels["order"])
-            for row in record.beliefs
-            if self._draw(row.actor, row.belief) < (self.facts if row.actor == WORLD else self.beliefs)
-        ]
-        others = [row for row in omniscient_rows(story) if row.actor != WORLD]
-        return matches + [row for row in others if self._draw(row.actor, row.belief, row.order) < self.invented]
 
     def _label(self, key: str, values: Sequence[str], row: Row) -> str:
         labels = _labels().get((row.actor, row.belief), {})

@@ -1,5 +1,7 @@
 """Write a whole project into one file that `archive_import` reads elsewhere."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import zipfile

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotation.domain import drafting
-from annotation.domain.labelling import Example, labelling_request, prompts_of, read_labels
+from annotation.domain.labelling import LabelledRows, labelling_request, prompts_of, read_labels
 from annotation.domain.sample_corpus import SCHEMA, sample_records
 from annotation.domain.schema import Schema
 from annotation.domain.tasks import EXTRACT, LABEL, Row
@@ -151,11 +151,11 @@ class LabelRound(RoundHandler):
 
     def keep(self, call: Call, story: Story, loaded: Any, source: str) -> Received:
         rows, left = loaded[0][story.pk], loaded[1].get(story.pk, set())
-        read = read_labels(call.answer, _numbered(rows), story.project.schema)
-        if not any(read.labels.values()):
-            return Received(ItemState.UNREADABLE, f"{call.problem} {read.problem}".strip())
+        read, problem = read_labels(call.answer, _numbered(rows), story.project.schema)
+        if not any(read.values()):
+            return Received(ItemState.UNREADABLE, f"{call.problem} {problem}".strip())
         now, before = timezone.now(), len(left)
-        labels = {(row, key): label for at, row in enumerate(rows, 1) for key, label in read.labels[at].items()}
+        labels = {(row, key): label for at, row in enumerate(rows, 1) for key, label in read[at].items()}
         suggestions = [
             Suggestion(proposition=row, dimension=key, label=label, source=source, call=call, created_at=now)
             for (row, key), label in labels.items()
@@ -170,7 +170,7 @@ class LabelRound(RoundHandler):
                 open=before, cells=cells,
             )  # fmt: skip
         state = ItemState.DONE if suggestions else ItemState.UNREADABLE
-        return Received(state, " ".join(filter(None, [read.problem, closed])))
+        return Received(state, " ".join(filter(None, [problem, closed])))
 
 
 class TableRound(RoundHandler):
@@ -205,9 +205,9 @@ class TableRound(RoundHandler):
         return drafting.drafting_request(story=story.text, orders=story.project.schema.orders, reasoning_tokens=room)
 
     def keep(self, call: Call, story: Story, loaded: Any, source: str) -> Received:
-        drafted = drafting.read_draft(call.answer, story.text, story.project.schema.orders)
-        if not drafted.rows:
-            return Received(ItemState.UNREADABLE, f"{call.problem} {drafted.problem}".strip())
+        drafted, problem = drafting.read_draft(call.answer, story.text, story.project.schema.orders)
+        if not drafted:
+            return Received(ItemState.UNREADABLE, f"{call.problem} {problem}".strip())
         if loaded.pop(story.pk, None) is None:
             taken = gettext_noop(
                 "The draft is not used: this story has a table by now, or somebody has begun or drafted one."
@@ -216,9 +216,9 @@ class TableRound(RoundHandler):
         about = {"story": story, "source": source, "call": call, "created_at": timezone.now()}
         SuggestedRow.objects.bulk_create(
             SuggestedRow(number=number, actor=row.actor, belief=row.belief, order_text=row.order, **about)
-            for number, row in enumerate(drafted.rows, 1)
+            for number, row in enumerate(drafted, 1)
         )
-        return Received(ItemState.DONE, drafted.problem)
+        return Received(ItemState.DONE, problem)
 
 
 HANDLERS: Mapping[str, RoundHandler] = {RoundKind.LABELS: LabelRound(), RoundKind.TABLES: TableRound()}
@@ -229,15 +229,13 @@ def _numbered(rows: Sequence[Proposition]) -> list[Row]:
 
 
 @lru_cache(64)
-def example_of(category: str, schema: Schema, not_this: str) -> Example | None:
+def example_of(category: str, schema: Schema, not_this: str) -> tuple[str, LabelledRows] | None:
     """Return a worked example from the sample corpus, of the same category and never the story that is asked about.
     Returns None for a schema that the sample is not labelled by."""
     for record in sample_records() if schema == SCHEMA else ():
         if record.story_category == category and record.story != not_this:
             chosen = enumerate(record.beliefs[:EXAMPLE_ROWS], 1)
-            return Example(
-                record.story, tuple((Row(at, belief.actor, belief.belief), belief.labels) for at, belief in chosen)
-            )
+            return record.story, tuple((Row(at, belief.actor, belief.belief), belief.labels) for at, belief in chosen)
     return None
 
 

@@ -33,7 +33,7 @@ ROWS = [Row(1, "world", "The key is in the drawer"), Row(2, "Ines", "The key is 
 
 def test_every_level_asks_for_every_row_and_tells_more():
     example = prefill_rounds.example_of("False Belief Task", DEFAULT_SCHEMA, "")
-    assert prefill_rounds.example_of("False Belief Task", DEFAULT_SCHEMA, example.story).story != example.story
+    assert prefill_rounds.example_of("False Belief Task", DEFAULT_SCHEMA, example[0])[0] != example[0]
     asked = {"story": "Ines {puts} the key.", "category": "False Belief Task", "rows": ROWS, "schema": DEFAULT_SCHEMA}
     for level, least in ((1, 20), (2, 300), (3, 700), (4, 3000)):
         request = labelling_request(**asked, level=level, example=example)
@@ -53,13 +53,17 @@ def test_every_level_asks_for_every_row_and_tells_more():
 def test_what_is_not_legal_is_missing_and_never_guessed():
     whole = {key: DEFAULT_SCHEMA[key].values[0] for key in DEFAULT_SCHEMA.keys}
     text = "Here you are:\n```json\n" + json.dumps({"rows": {"1": whole, "2": whole | {"order": "seven"}}}) + "\n```"
-    read = read_labels(text, ROWS, DEFAULT_SCHEMA)
-    assert read.labels[1] == whole and "order" not in read.labels[2]
-    assert (read.missing, read.problem) == (1, "1 of 14 labels are missing or not legal.")
-    assert read_labels("I cannot say.", ROWS, DEFAULT_SCHEMA).problem == "The answer holds no JSON object with rows."
+    read, problem = read_labels(text, ROWS, DEFAULT_SCHEMA)
+    assert read[1] == whole and "order" not in read[2]
+    assert (missing(read), problem) == (1, "1 of 14 labels are missing or not legal.")
+    assert read_labels("I cannot say.", ROWS, DEFAULT_SCHEMA)[1] == "The answer holds no JSON object with rows."
     for beginnings in ("{" * 1_000_000, '{"a":' * 200_000, '{"' * 500_000):
-        assert read_labels(beginnings, ROWS, DEFAULT_SCHEMA).missing == 14
-    assert read_labels("{the rows} {{ " + text, ROWS, DEFAULT_SCHEMA).labels == read.labels
+        assert missing(read_labels(beginnings, ROWS, DEFAULT_SCHEMA)[0]) == 14
+    assert read_labels("{the rows} {{ " + text, ROWS, DEFAULT_SCHEMA)[0] == read
+
+
+def missing(labels) -> int:
+    return 14 - sum(map(len, labels.values()))
 
 
 def labels(at: int) -> str:
@@ -82,12 +86,12 @@ def test_thoughts_that_a_model_leaves_in_its_text_are_no_answer():
 
         assert read(final) == read_labels(final, ROWS, DEFAULT_SCHEMA)
         # the thought has what the answer lacks, which stays missing
-        assert (read(partial).missing, read("I cannot say.").missing) == (len(DEFAULT_SCHEMA.keys), 14)
+        assert (missing(read(partial)[0]), missing(read("I cannot say.")[0])) == (len(DEFAULT_SCHEMA.keys), 14)
         drafted = completed(mark.format(thought=draft("The key is gone"), answer=table)).text
         assert read_draft(drafted, story) == read_draft(table, story)
     for mark in UNCLOSED.values():
-        assert read_labels(completed(mark.format(thought=labels(0))).text, ROWS, DEFAULT_SCHEMA).missing == 14
-        assert read_draft(completed(mark.format(thought=draft("It is gone"))).text, story).rows == ()
+        assert missing(read_labels(completed(mark.format(thought=labels(0))).text, ROWS, DEFAULT_SCHEMA)[0]) == 14
+        assert read_draft(completed(mark.format(thought=draft("It is gone"))).text, story)[0] == ()
 
 
 @atomic

@@ -83,7 +83,7 @@ def test_rows_come_as_lists_and_lines_too():
     assert len(expected) == 2
     for text in (json.dumps(rows), lines, f"```jsonl\n{lines}\n```"):
         assert parse_extraction(text) == expected and not ignores_schema(text, "rows")
-        assert len(read_draft(text, STORY).rows) == 2
+        assert len(read_draft(text, STORY)[0]) == 2
     numbered = [{"id": at, **labels(0)["rows"]["1"]} for at in (1, 2)]
     for text in (json.dumps(numbered), "\n".join(map(json.dumps, numbered)), json.dumps(labels(0)["rows"])):
         assert read_labels(text, ROWS, DEFAULT_SCHEMA) == read_labels(json.dumps(labels(0)), ROWS, DEFAULT_SCHEMA)

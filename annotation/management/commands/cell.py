@@ -49,7 +49,14 @@ class Command(ProjectCommand):
         if place is None:
             raise ValueError(f"{action} needs --story, --row and --dimension.")
         if action == "reply":
-            _reply(by, *place, options["thread"], options["text"])
+            threads, number = remarks.threads_of(*place), options["thread"]
+            if not 1 <= number <= len(threads):
+                raise ValueError(f"There is no thread {number} about this cell; it has {len(threads)}.")
+            form = ReplyForm({"thread": threads[number - 1].uid, "text": options["text"]})
+            if not form.is_valid():
+                raise ValidationError(form.errors.as_data())
+            about = {"proposition": place[0], "dimension": place[1], "thread_of": threads[number - 1].annotator}
+            remarks.add_comment(by=by, **about, text=form.cleaned_data["text"])
         elif action != "show":
             adjudication.file_case(by=by, proposition=place[0], dimension=place[1], filed=action == "file")
         return done | _standing(by, *place)
@@ -83,19 +90,6 @@ def _place(
     check_dimension(project, dimension)
     adjudication.check_finished(by=by, story=story)
     return rows[at - 1], dimension
-
-
-def _reply(by: User, proposition: Proposition, dimension: str, number: int, text: str) -> None:
-    threads = remarks.threads_of(proposition, dimension)
-    if not 1 <= number <= len(threads):
-        raise ValueError(f"There is no thread {number} about this cell; it has {len(threads)}.")
-    thread = threads[number - 1]
-    form = ReplyForm({"thread": thread.uid, "text": text})
-    if not form.is_valid():
-        raise ValidationError(form.errors.as_data())
-    remarks.add_comment(
-        by=by, proposition=proposition, dimension=dimension, thread_of=thread.annotator, text=form.cleaned_data["text"]
-    )
 
 
 def _standing(by: User, proposition: Proposition, dimension: str) -> Json:

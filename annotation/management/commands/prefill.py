@@ -6,7 +6,7 @@ from django.utils import timezone
 from annotation.domain.labelling import LEVELS
 from annotation.management.json_command import JsonCommand, ProjectCommand, dollars
 from annotation.models import Prefill, Project, RoundKind
-from annotation.services.prefill import Estimate, estimate, progress_of_rounds, start_prefill
+from annotation.services.prefill import estimate, progress_of_rounds, start_prefill
 from annotation.services.prefill_rounds import scope_of
 from core.plain import Json
 from workers.domain.pricing import dollars as dollars_of
@@ -93,12 +93,7 @@ class Command(RoundCommand, ProjectCommand):
         }  # fmt: skip
         if scope.left_out:
             self.note(scope.left_out)
-        self._say_before(estimate(**request))
-        prefill = start_prefill(by=None, budget=budget, now=timezone.now(), **request)
-        progress = self.progress_after(prefill, wait=options["wait"])
-        return progress | {"left_out": sum(scope.covered.values())}
-
-    def _say_before(self, planned: Estimate) -> None:
+        planned = estimate(**request)
         if planned.stories:
             cells = f", for {planned.cells:,} cells" if planned.cells else ""
             cost = "at a price that is unknown" if planned.cost is None else dollars_of(planned.cost)
@@ -107,3 +102,6 @@ class Command(RoundCommand, ProjectCommand):
                 f"{planned.input_tokens:,} tokens in and {planned.output_tokens:,} out, "
                 f"{cost}. Answers that the ledger has already cost nothing."
             )
+        prefill = start_prefill(by=None, budget=budget, now=timezone.now(), **request)
+        progress = self.progress_after(prefill, wait=options["wait"])
+        return progress | {"left_out": sum(scope.covered.values())}

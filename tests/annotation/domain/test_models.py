@@ -222,8 +222,7 @@ def test_an_answer_of_which_nothing_can_be_used_says_why():
         (rows(("Ines", ""), ("", "It rains")), LEFT_OUT.format("2 of 2")),
         (json.dumps({"rows": [3, None, ["Ines"]]}), LEFT_OUT.format("3 of 3")),
     ]:
-        drafted = read_draft(answer, STORY)
-        assert (drafted.rows, drafted.problem) == ((), problem)
+        assert read_draft(answer, STORY) == ((), problem)
 
 
 def test_what_can_be_used_is_kept_and_the_rest_is_counted():
@@ -232,19 +231,19 @@ def test_what_can_be_used_is_kept_and_the_rest_is_counted():
         ("Tomas", "The key &amp; the bag"), ("Tomas", "a\u202eb"), ("Tomas", "\ud800"),
         ("Ines and Tomas", "Ines is here", "1"),
     )  # fmt: skip
-    drafted = read_draft(f"Here it is:\n```json\n{answer}\n```", STORY)
-    assert [(row.actor, row.belief, row.order) for row in drafted.rows] == [
+    drafted, problem = read_draft(f"Here it is:\n```json\n{answer}\n```", STORY)
+    assert [(row.actor, row.belief, row.order) for row in drafted] == [
         ("world", "The key is in the bag", "0"), GOOD, ("Bob", "It rains", ""), ("Ines and Tomas", "Ines is here", "1"),
     ]  # fmt: skip
     named = "Rows with an actor whom the story does not name: 1."
-    assert drafted.problem == f"{LEFT_OUT.format('4 of 8')} {named}"
+    assert problem == f"{LEFT_OUT.format('4 of 8')} {named}"
 
 
 def test_a_story_is_drafted_in_orders_of_its_schema():
-    assert read_draft(rows(("小明", "钥匙在包里", "1")), CHINESE).problem == ""
+    assert read_draft(rows(("小明", "钥匙在包里", "1")), CHINESE)[1] == ""
     answer = rows(("Ines", "The key is in the bag", "4"), ("world", "It rains", "0"))
-    assert [row.order for row in read_draft(answer, STORY, ("1", "4")).rows] == ["4", ""]
-    assert [row.order for row in read_draft(answer, STORY).rows] == ["", "0"]
+    assert [row.order for row in read_draft(answer, STORY, ("1", "4"))[0]] == ["4", ""]
+    assert [row.order for row in read_draft(answer, STORY)[0]] == ["", "0"]
 
 
 def test_the_request_holds_the_story_the_orders_and_room_for_its_table():
