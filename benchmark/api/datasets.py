@@ -3,6 +3,7 @@
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,14 +13,104 @@ from annotation.api.description import answers
 from annotation.models import Role
 from benchmark.access import dataset_of
 from benchmark.api.description import SLUG, VERSION
-from benchmark.api.shapes.datasets import BenchmarkOut, DatasetDetailOut, DatasetOut
+from benchmark.api.shapes import Anything
 from benchmark.models import Dataset
 from benchmark.services.datasets import samples_by
-from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suites, suites_of
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from core.plain import Json
+
+
+class DatasetOut(serializers.ModelSerializer):
+    """A version: samples that no longer change."""
+
+    suite = serializers.CharField(
+        allow_blank=True, help_text="The suite that an imported copy is of; empty for published gold."
+    )
+    samples = serializers.IntegerField(source="stories_count")
+    propositions = serializers.IntegerField(source="propositions_count")
+    left_out = serializers.IntegerField(help_text="Stories with a table whose cells were not all settled.")
+    methods = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Cells by how they were settled; empty for an imported copy."
+    )
+    created_by = serializers.CharField(source="created_by.username", default=None, allow_null=True)
+    runs = serializers.IntegerField(source="runs_count", help_text="How many runs are on it.")
+
+    class Meta:
+        model = Dataset
+        fields: tuple[str, ...] = (
+            "version", "title", "suite", "digest", "samples", "propositions", "left_out", "methods", "schema_name",
+            "schema_version", "rule_version", "note", "created_at", "created_by", "runs",
+        )  # fmt: skip
+        read_only_fields: tuple[str, ...] = fields
+
+    title = serializers.CharField(allow_blank=True, help_text="What an imported copy is of.")
+
+
+class CopyFileOut(serializers.Serializer):
+    name = serializers.CharField()
+    holds = serializers.CharField()
+    optional = serializers.BooleanField(help_text="Whether it may be missing.")
+
+
+class CopySourceOut(serializers.Serializer):
+    """Where users get a copy of a benchmark, and what of it is read."""
+
+    publisher = serializers.CharField()
+    address = serializers.CharField()
+    folder = serializers.CharField(allow_blank=True, help_text="The folder there that has the files.")
+    licence = serializers.CharField(help_text="The terms of use, in our own words.")
+    checked = serializers.CharField(help_text="What a copy is held against.")
+    files = CopyFileOut(many=True)
+
+
+class BenchmarkOut(serializers.Serializer):
+    """A benchmark whose copies become datasets."""
+
+    suite = serializers.CharField(source="name")
+    title = serializers.CharField()
+    source = CopySourceOut(source="copied.source", allow_null=True)
+
+
+class StepOut(serializers.Serializer):
+    key = serializers.CharField()
+    label = serializers.CharField()
+    judged = serializers.BooleanField(help_text="Whether the judge is asked.")
+
+
+class SettingOut(serializers.Serializer):
+    """Something that the launch of a run lets choose, under `options`."""
+
+    name = serializers.CharField()
+    label = serializers.CharField()
+    default = serializers.JSONField()
+    choices = serializers.ListField(child=serializers.JSONField(), help_text="Empty where anything of its type can be.")
+
+
+class AskedOut(serializers.Serializer):
+    """The choices of a run on the version."""
+
+    suite = serializers.CharField()
+    title = serializers.CharField()
+    steps = StepOut(many=True)
+    settings = SettingOut(many=True)
+
+
+class DatasetDetailOut(DatasetOut):
+    origin = Anything(
+        read_only=True, help_text="Title, licence, files with their digests, options, and the problems of a copy."
+    )
+    splits = serializers.DictField(child=serializers.IntegerField(), help_text="Samples by split.")
+    categories = serializers.DictField(child=serializers.IntegerField(), help_text="Samples by category.")
+    suites = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Names of the suites that can ask about it: of published gold there may be several.",
+    )
+    asked = AskedOut(allow_null=True, help_text="Of the first of its suites; null where there is none any more.")
+
+    class Meta(DatasetOut.Meta):
+        fields = (*DatasetOut.Meta.fields, "origin", "splits", "categories", "suites", "asked")
+        read_only_fields = fields
 
 
 class Datasets(Listing):
@@ -69,22 +160,17 @@ class OneDataset(GenericAPIView):
         dataset.runs_count = dataset.runs.originals().count()
         dataset.splits, dataset.categories = (samples_by(dataset, name) for name in ("split", "category"))
         able = suites_of(dataset.suite, dataset.schema)
-        dataset.suites, dataset.asked = [suite.name for suite in able], _asked(able[0]) if able else None
+        suite = able[0] if able else None
+        dataset.suites, dataset.asked = [each.name for each in able], None
+        if suite:
+            settings = [
+                {
+                    "name": setting.name,
+                    "label": setting.label,
+                    "default": setting.default,
+                    "choices": [choice for choice, _ in setting.choices],
+                }
+                for setting in suite.settings
+            ]
+            dataset.asked = {"suite": suite.name, "title": suite.title, "steps": suite.launched, "settings": settings}
         return Response(DatasetDetailOut(dataset).data)
-
-
-def _asked(suite: Suite) -> Json:
-    return {
-        "suite": suite.name,
-        "title": suite.title,
-        "steps": suite.launched,
-        "settings": [
-            {
-                "name": setting.name,
-                "label": setting.label,
-                "default": setting.default,
-                "choices": [choice for choice, _ in setting.choices],
-            }
-            for setting in suite.settings
-        ],
-    }

@@ -23,7 +23,7 @@ from benchmark.access import run_access
 from benchmark.api.description import ACTION, RUN, SLUG
 from benchmark.api.requests import EstimateIn, ImportIn, RunActionIn
 from benchmark.api.runs import Runs, run_answer
-from benchmark.api.shapes.runs import EstimateOut, ImportPreviewOut, RunActionOut, RunDetailOut
+from benchmark.api.shapes import EstimateOut, ImportPreviewOut, RunActionOut, RunDetailOut
 from benchmark.forms.answers import AnswersForm
 from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm, RefusableForm, as_posted
 from benchmark.services import estimates
@@ -158,31 +158,28 @@ class EstimateOfRun(GenericAPIView):
         with _refusals():
             askings = estimates.askings_of_plans(_launch_form(access.project, launch).plans())
             estimate = estimates.estimate_all(askings, cached_answers if body.ledger else None)
-        return Response(EstimateOut(_estimated(askings, estimate)).data)
-
-
-def _estimated(askings: Sequence[estimates.Asking], estimate: estimates.Estimate) -> Json:
-    total = estimate.total
-    return {
-        "samples": len(estimate.stories),
-        **_sums(total),
-        "over_budget": estimates.is_over(askings, total),
-        "lines": [
-            {
-                "model": line.model.name,
-                "step": line.step,
-                "asked": line.asked.name,
-                "method": line.method,
-                "control": line.control,
-                "in_common": line.shared,
-                "too_long": line.too_long,
-                **_sums(estimates.sums_of([line])),
-            }
-            for line in estimate.lines
-        ],
-        "notes": estimate.notes,
-        "can_show": can_show(askings[0].plan, estimate.stories),
-    }
+        total = estimate.total
+        answer = {
+            "samples": len(estimate.stories),
+            **_sums(total),
+            "over_budget": estimates.is_over(askings, total),
+            "lines": [
+                {
+                    "model": line.model.name,
+                    "step": line.step,
+                    "asked": line.asked.name,
+                    "method": line.method,
+                    "control": line.control,
+                    "in_common": line.shared,
+                    "too_long": line.too_long,
+                    **_sums(estimates.sums_of([line])),
+                }
+                for line in estimate.lines
+            ],
+            "notes": estimate.notes,
+            "can_show": can_show(askings[0].plan, estimate.stories),
+        }
+        return Response(EstimateOut(answer).data)
 
 
 def _sums(sums: estimates.Sums) -> Json:

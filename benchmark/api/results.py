@@ -9,7 +9,6 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import ProjectAccess
 from annotation.api.description import answers
 from benchmark.access import results_access, run_access, run_document
 from benchmark.addresses import (
@@ -22,7 +21,7 @@ from benchmark.addresses import (
 )
 from benchmark.api.description import CSV, FILES, NO_ACCESS, RUN, SLUG, TABLE, LaTeX, answers_in
 from benchmark.api.requests import ComparisonFilter, LeaderboardFilter, ParseFilter
-from benchmark.api.shapes.results import ComparisonOut, LeaderboardOut, ReportOut, TableOut
+from benchmark.api.shapes import ComparisonOut, LeaderboardOut, ReportOut, TableOut
 from benchmark.domain.tables import Table, table_data
 from benchmark.services.comparison_tables import tables_of as tables_of_comparison
 from benchmark.services.comparisons import Comparison, NotComparable
@@ -140,15 +139,10 @@ class LeaderboardTable(TableView):
 
 
 def _leaderboard_asked_for(request: Request, slug: str) -> tuple[ChosenLeaderboard, Document, str]:
-    """Return the leaderboard that was asked for, its document, and the parse that was named."""
+    """Return the leaderboard that was asked for and no other one, as its page would show, with its document and the
+    parse that was named. Raises Http404."""
     access = results_access(request.user, slug)
     asked = read_query(request, LeaderboardFilter)
-    chosen = _leaderboard(access, asked)
-    return chosen, leaderboard_document_of(chosen, asked), asked.get("parse", "")
-
-
-def _leaderboard(access: ProjectAccess, asked: Json) -> ChosenLeaderboard:
-    """Return the leaderboard that was asked for and no other one, as its page would show. Raises Http404."""
     params = {name: str(value) for name, value in asked.items()}
     chosen = chosen_leaderboard(params, access)
     if chosen is None:
@@ -163,7 +157,7 @@ def _leaderboard(access: ProjectAccess, asked: Json) -> ChosenLeaderboard:
     for name, names in there.items():
         if name in params and params[name] not in names:
             raise Http404(f"There is no {name} {params[name]!r}; there are {', '.join(filter(None, names)) or 'none'}.")
-    return chosen
+    return chosen, leaderboard_document_of(chosen, asked), asked.get("parse", "")
 
 
 def _selection(selection: Any) -> Json:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView
@@ -12,16 +11,15 @@ from rest_framework.response import Response
 from annotation.api.description import answers
 from benchmark.access import RunAccess, closed_in, results_access, run_access
 from benchmark.api.description import NO_ACCESS, RUN, SLUG
-from benchmark.api.shapes.runs import RunDetailOut, RunOut
+from benchmark.api.shapes import RunDetailOut, RunOut
 from benchmark.controls.chosen import CONTROLS
-from benchmark.models import Entrant, Run, UnmatchedReport
+from benchmark.models import Run, UnmatchedReport
 from benchmark.services.conditions import parameters_of, settings_in_words
 from benchmark.services.items import numbers_of
 from benchmark.services.runs import beside_by_method, missing_rows, progress_rows, run_rows
 from benchmark.suites.registry import suite_named
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from core.plain import Json
 
 
 class Runs(Listing):
@@ -54,15 +52,26 @@ class OneRun(GenericAPIView):
 def run_answer(access: RunAccess, status: int = 200) -> Response:
     """Return a run as `RunDetailOut`, as this person may see it."""
     run, closed = access.run, closed_in(access.project, access.run)
+    parameters = parameters_of(run)
+    if not run.imported:  # of answers made elsewhere the prompts are not known
+        levels = {"level": run.level} if suite_named(run.suite).asking.prompting else {}
+        parameters |= {"prompt_set": run.prompt_set} | levels
     detail = {
         "entrants": [
-            {"key": f"{run.uid}.{entrant.pk}", "name": entrant.name, "asked_as": _asked_as(entrant)}
+            {
+                "key": f"{run.uid}.{entrant.pk}",
+                "name": entrant.name,
+                "asked_as": {name: value for name, value in entrant.spec.items() if name != "base_url"},
+            }
             for entrant in run.entrants.all()
         ],
         "methods": _beside(beside_by_method(run)),
-        "controls": _beside((control.control, CONTROLS[control.control].title, control) for control in _controls(run)),
+        "controls": _beside(
+            (control.control, CONTROLS[control.control].title, control)
+            for control in run.controls.select_related("job").order_by("pk")
+        ),
         "settings": settings_in_words(run),
-        "parameters": parameters_of(run) | _prompts(run),
+        "parameters": parameters,
         "progress": progress_rows(run, now=timezone.now()),
         "missing": missing_rows(run, closed),
         "left_out": UnmatchedReport.objects.filter(run=run)
@@ -73,22 +82,5 @@ def run_answer(access: RunAccess, status: int = 200) -> Response:
     return Response(RunDetailOut(run_rows([run])[0] | detail).data, status=status)
 
 
-def _controls(run: Run) -> QuerySet[Run]:
-    return run.controls.select_related("job").order_by("pk")
-
-
 def _beside(runs: Iterable[tuple[str, str, Run]]) -> list[dict[str, str]]:
     return [{"name": name, "title": title, "run": run.uid, "state": run.job.standing} for name, title, run in runs]
-
-
-def _prompts(run: Run) -> Json:
-    """Return the set and, where there are several, the level of a run's prompts."""
-    if run.imported:
-        return {}
-    levels = {"level": run.level} if suite_named(run.suite).asking.prompting else {}
-    return {"prompt_set": run.prompt_set} | levels
-
-
-def _asked_as(entrant: Entrant) -> Json:
-    """Return what the run's page says of the endpoint: not where it is."""
-    return {name: value for name, value in entrant.spec.items() if name != "base_url"}

@@ -14,7 +14,7 @@ from benchmark.addresses import table_named
 from benchmark.api.description import NO_ACCESS, SLUG, TABLE
 from benchmark.api.requests import StructureFilter
 from benchmark.api.results import TABLE_ANSWERS, TableView
-from benchmark.api.shapes.results import AbsentOut, MetricOut
+from benchmark.api.shapes import AbsentOut, MetricOut
 from benchmark.services.structure import Association, association_of
 from benchmark.services.structure_sides import Sides, choice_of, lacking, sides_of
 from benchmark.services.structure_tables import CELLS, cut_text, tables_of, verdict_of

@@ -11,7 +11,7 @@ from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.api.description import NO_ACCESS, RUN, SLUG
 from benchmark.api.requests import SweepFilter
-from benchmark.api.shapes.results import MetricOut
+from benchmark.api.shapes import MetricOut
 from benchmark.services.runs import sweep_of
 from benchmark.services.sweep_results import choosings_of
 from core.api.fields import read_query

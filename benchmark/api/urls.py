@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchmark.api import datasets, doubtful_gold, gold_kinds, items, launching, results, runs, structure, sweeps
+from benchmark.api import datasets, gold, items, launching, results, runs, structure, sweeps
 from core.api import converters  # noqa: F401 - registers the one of uids
 
 PROJECT = "v1/projects/<slug:slug>/"
@@ -29,11 +29,11 @@ urlpatterns = [
     path(f"{RUN}actions/<slug:action>/", launching.RunAction.as_view(), name="run_action"),
     path(f"{PROJECT}leaderboard/", results.Leaderboard.as_view(), name="leaderboard"),
     path(f"{PROJECT}leaderboard/tables/<slug:table>/", results.LeaderboardTable.as_view(), name="leaderboard_table"),
-    path(f"{PROJECT}gold-kinds/", gold_kinds.GoldKinds.as_view(), name="gold_kinds"),
-    path(f"{PROJECT}gold-kinds/tables/<slug:table>/", gold_kinds.GoldKindsTable.as_view(), name="gold_kinds_table"),
+    path(f"{PROJECT}gold-kinds/", gold.GoldKinds.as_view(), name="gold_kinds"),
+    path(f"{PROJECT}gold-kinds/tables/<slug:table>/", gold.GoldKindsTable.as_view(), name="gold_kinds_table"),
     path(f"{PROJECT}structure/", structure.Structure.as_view(), name="structure"),
     path(f"{PROJECT}structure/tables/<slug:table>/", structure.StructureTable.as_view(), name="structure_table"),
-    path(f"{PROJECT}doubtful-gold/", doubtful_gold.DoubtfulGold.as_view(), name="doubtful_gold"),
+    path(f"{PROJECT}doubtful-gold/", gold.DoubtfulGold.as_view(), name="doubtful_gold"),
     path(f"{PROJECT}comparison/", results.ComparisonOfTwo.as_view(), name="comparison"),
     path(f"{PROJECT}comparison/tables/<slug:table>/", results.ComparisonTable.as_view(), name="comparison_table"),
 ]

@@ -1,4 +1,4 @@
-"""Effect of suggestions and adjudication on gold, and on what models score on it."""
+"""Gold of a published version: the effect of suggestions and adjudication on it and on scores, and doubtful labels."""
 
 from django.http import Http404, HttpResponse
 from drf_spectacular.utils import extend_schema
@@ -9,13 +9,32 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.description import answers
+from annotation.models import Role
 from benchmark.access import results_access
-from benchmark.addresses import ChosenGold, chosen_gold, table_named
+from benchmark.addresses import ChosenGold, chosen_doubts, chosen_gold, table_named
 from benchmark.api.description import NO_ACCESS, SLUG, TABLE
-from benchmark.api.requests import GoldKindsFilter
+from benchmark.api.requests import DoubtfulGoldFilter, GoldKindsFilter
 from benchmark.api.results import TABLE_ANSWERS, TableView
+from benchmark.services.doubtful_gold import doubtful_table
 from benchmark.services.gold_kind_tables import tables_of
 from core.api.fields import read_query
+
+
+class DoubtfulGold(TableView):
+    @extend_schema(
+        operation_id="doubtful_gold_read", tags=["runs"], parameters=[SLUG, DoubtfulGoldFilter], responses=TABLE_ANSWERS
+    )
+    def get(self, request: Request, slug: str) -> HttpResponse:
+        """Gold labels of a published version that good models of several families agree against, the least credible
+        first, for experts: JSON, or a file with `format=csv` or `format=tex`. Labels stand in a row once an expert has
+        looked at it again."""
+        asked = {name: str(value) for name, value in read_query(request, DoubtfulGoldFilter).items()}
+        chosen = chosen_doubts(asked, results_access(request.user, slug, role=Role.EXPERT))
+        if chosen is None:
+            raise Http404("No finished run has labelled published gold.")
+        if chosen.waiting:
+            raise PermissionDenied(chosen.waiting)
+        return self.file(request, doubtful_table(chosen.gold, chosen.dataset.schema), f"{slug}-doubtful-gold")
 
 
 class GoldKindsOut(serializers.Serializer):
