@@ -112,6 +112,11 @@ def read_all(files: Sequence[tuple[Path, str]], format: str = "") -> Made:
             "The files are of several models, {models_by_file}; import those of each by themselves.",
             models_by_file=" and ".join(f"{name} of {model}" for model, name in models.items()),
         )
+    facts: dict[str, str] = {}  # equal ones once, those of files with answers first
+    for some in ([made for made in read if made.records], [made for made in read if not made.records]):
+        names = dict.fromkeys(name for made in some for name in made.facts)
+        statements = {name: dict.fromkeys(made.facts[name] for made in some if name in made.facts) for name in names}
+        facts = {name: ", ".join(values) for name, values in statements.items()} | facts
     main = max(read, key=lambda made: len(made.records))
     if not main.records:
         raise BadFile("{made} has figures and no answers; give the file of samples beside it.", made=_names(read))
@@ -122,7 +127,7 @@ def read_all(files: Sequence[tuple[Path, str]], format: str = "") -> Made:
         records=[replace(record, where=f"{made.name}, {record.where}") for made in read for record in made.records],
         model=next(iter(models), ""),
         version=next((made.version for made in read if made.version), ""),
-        facts=_joined(read),
+        facts=facts,
         name=_names(read),
         digest=digest_of_all([(made.digest, made.name) for made in read]),
     )
@@ -139,23 +144,18 @@ def digest_of_all(files: Sequence[tuple[str, str]]) -> str:
     return text_digest("".join(f"{digest}  {name}\n" for digest, name in sorted(files)))
 
 
-def _joined(read: Sequence[Made]) -> dict[str, str]:
-    """Return the facts of all files, equal ones once, those of files with answers first."""
-    facts: dict[str, str] = {}
-    for some in ([made for made in read if made.records], [made for made in read if not made.records]):
-        names = dict.fromkeys(name for made in some for name in made.facts)
-        statements = {name: dict.fromkeys(made.facts[name] for made in some if name in made.facts) for name in names}
-        facts = {name: ", ".join(values) for name, values in statements.items()} | facts
-    return facts
-
-
 def read_made(path: Path, name: str, format: str = "") -> Made:
     """Return the answers of a file, which messages call `name`; its format is guessed without one. Raises BadFile."""
     if path.is_dir():
         raise BadFile("{name} is a folder; expected a file.", name=name)
     if path.stat().st_size > MOST_BYTES:
         raise BadFile("{name} is larger than {most_bytes} MB.", name=name, most_bytes=MOST_BYTES // 1024 // 1024)
-    chosen = format or _format_of(path, name)
+    chosen = format or (INSPECT if name.endswith(".eval") else LM_EVAL if name.endswith(".jsonl") else "")
+    if not chosen:
+        value = _json_of(path, name)
+        chosen = LM_EVAL_RESULTS if _is_results(value) else ANSWERS
+        if isinstance(value, dict) and {"eval", "samples"} <= set(value) and isinstance(value["eval"], dict):
+            chosen = INSPECT
 
     def damaged(error: Exception) -> BadFile:
         what = FORMATS[chosen]
@@ -165,17 +165,6 @@ def read_made(path: Path, name: str, format: str = "") -> Made:
         made = READERS[chosen](path, name)
     with path.open("rb") as handle:
         return replace(made, name=name, digest=hashlib.file_digest(handle, "sha256").hexdigest())
-
-
-def _format_of(path: Path, name: str) -> str:
-    if name.endswith(".eval"):
-        return INSPECT
-    if name.endswith(".jsonl"):
-        return LM_EVAL
-    value = _json_of(path, name)
-    if isinstance(value, dict) and {"eval", "samples"} <= set(value) and isinstance(value["eval"], dict):
-        return INSPECT
-    return LM_EVAL_RESULTS if _is_results(value) else ANSWERS
 
 
 def _json_of(path: Path, name: str) -> Any:
@@ -235,27 +224,24 @@ class SampleIn(Open):
 def _read_lm_eval(path: Path, name: str) -> Made:
     records: list[Record] = []
     filters: dict[str, str] = {}  # the filter with which each answer was met first
-    for where, row in _rows(path, name):
-        sample = _sample(row, name, where)
-        answered = json_digest([sample.doc_id, sample.doc, sample.arguments, sample.resps])
-        applied = sample.filter or ""
-        if filters.setdefault(answered, applied) == applied:
-            records += _sample_records(sample, where)
-    if not records:
-        raise BadFile("{name} holds no samples; expected a line for each document.", name=name)
-    match = _FILE.fullmatch(name)
-    return Made(LM_EVAL, records, tool=HARNESS, facts=match.groupdict() if match else {})
-
-
-def _rows(path: Path, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             try:
                 row = object_of_line(line, nan=True, unfit=unwritable)
             except BadLine as error:
                 raise BadFile("{name}, line {number}: {error}", name=name, number=number, error=error) from error
-            if row is not None:
-                yield Sentence("line {number}", number=number), row
+            if row is None:
+                continue
+            where = Sentence("line {number}", number=number)
+            sample = _sample(row, name, where)
+            answered = json_digest([sample.doc_id, sample.doc, sample.arguments, sample.resps])
+            applied = sample.filter or ""
+            if filters.setdefault(answered, applied) == applied:
+                records += _records_of(sample, where)
+    if not records:
+        raise BadFile("{name} holds no samples; expected a line for each document.", name=name)
+    match = _FILE.fullmatch(name)
+    return Made(LM_EVAL, records, tool=HARNESS, facts=match.groupdict() if match else {})
 
 
 def _sample(row: Mapping[str, Any], name: str, where: str) -> SampleIn:
@@ -277,25 +263,22 @@ def _sample(row: Mapping[str, Any], name: str, where: str) -> SampleIn:
         ) from error
 
 
-def _sample_records(sample: SampleIn, where: str) -> list[Record]:
-    doc, messages = sample.doc, _prompt(sample.arguments)
-    ids = [str(doc[name]) for name in _ID_FIELDS if isinstance(doc, Mapping) and isinstance(doc.get(name), str | int)]
-    texts = list(dict.fromkeys(texts_in(doc)))
-    choices = () if messages else _choices(doc)
+def _records_of(sample: SampleIn, where: str) -> list[Record]:
+    """Return the answers to a document, with its options if the prompt was not kept."""
+    messages = _prompt(sample.arguments)
+    doc: Mapping[str, Any] = sample.doc if isinstance(sample.doc, Mapping) else {}
+    choices: Sequence[str] = ()
+    for name in ("options", "choices"):  # the latter, if it has both
+        value = doc.get(name)
+        listed = value.get("text") if isinstance(value, Mapping) else value
+        if not messages and isinstance(listed, list) and all(isinstance(text, str) for text in listed):
+            choices = listed
+    ids = [str(doc[name]) for name in _ID_FIELDS if isinstance(doc.get(name), str | int)]
+    texts = list(dict.fromkeys(texts_in(sample.doc)))
     return [
         Record(where, ids, text, texts, turn, messages=messages, choices=choices)
         for turn, text in enumerate(sample.resps)
     ]
-
-
-def _choices(doc: Any) -> Sequence[str]:
-    """Return the options of a document whose prompt was not kept, if it has a list of them."""
-    for name in ("choices", "options"):
-        value = doc.get(name) if isinstance(doc, Mapping) else None
-        listed = value.get("text") if isinstance(value, Mapping) else value
-        if isinstance(listed, list) and all(isinstance(text, str) for text in listed):
-            return listed
-    return ()
 
 
 def _prompt(arguments: Any) -> list[dict[str, str]]:
@@ -307,21 +290,16 @@ def _prompt(arguments: Any) -> list[dict[str, str]]:
         text = text[0]
     if not isinstance(text, str):
         return []
-    return _chat(text) or [{"role": "user", "content": text}]
-
-
-def _chat(text: str) -> list[dict[str, str]]:
-    """Return the messages of a chat that is written as JSON, or [] for other texts."""
     try:
-        value = json_of(text.encode("utf-8", "surrogatepass")) if text.startswith("[{") else None
+        chat = json_of(text.encode("utf-8", "surrogatepass")) if text.startswith("[{") else ()
     except NotJson:
-        return []
-    messages = [message for message in value or () if isinstance(message, Mapping)]
-    return [
+        chat = ()
+    messages = [
         {"role": str(message.get("role", "user")), "content": message["content"]}
-        for message in messages
-        if isinstance(message.get("content"), str)
+        for message in chat
+        if isinstance(message, Mapping) and isinstance(message.get("content"), str)
     ]
+    return messages or [{"role": "user", "content": text}]
 
 
 def _is_results(value: Any) -> bool:
@@ -427,6 +405,13 @@ def _inspect_record(sample: Any, *, shuffles: bool) -> Record:
     messages = list(sample.messages or ())
     answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
     named = [sample.id, *(metadata.get(name) for name in _ID_FIELDS[:4])]
+    content = () if problem or isinstance(output.message.content, str) else output.message.content
+    # of reasoning that its provider encrypted, the summary, which earlier versions do not have
+    thoughts = [
+        (getattr(part, "summary", None) or "") if part.redacted else part.reasoning
+        for part in content
+        if part.type == "reasoning"
+    ]
     return Record(
         where=Sentence("sample {id}, epoch {epoch}", id=sample.id, epoch=sample.epoch),
         ids=[name for name in named if isinstance(name, str) and name],  # a number only counts
@@ -440,16 +425,8 @@ def _inspect_record(sample: Any, *, shuffles: bool) -> Record:
         choices=() if shuffles else choices,
         answered_by=output.model if output else "",
         tokens=(usage.input_tokens, usage.output_tokens) if usage else (0, 0),
-        reasoning="" if problem else _reasoning(output.message),
+        reasoning="\n\n".join(filter(None, thoughts)),
     )
-
-
-def _reasoning(message: Any) -> str:
-    """Return the reasoning in a message; of reasoning that its provider encrypted, the summary."""
-    parts = [] if isinstance(message.content, str) else [part for part in message.content if part.type == "reasoning"]
-    summaries = [getattr(part, "summary", None) or "" for part in parts]  # none in earlier versions
-    read = [summary if part.redacted else part.reasoning for part, summary in zip(parts, summaries, strict=True)]
-    return "\n\n".join(filter(None, read))
 
 
 def _problem(sample: Any) -> str:

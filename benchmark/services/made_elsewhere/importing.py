@@ -32,7 +32,7 @@ from benchmark.models import (
     UnmatchedReport,
     UnreadParcel,
 )
-from benchmark.services.made_elsewhere.files import BadFile, Made, Record, digest_of_all, read_all
+from benchmark.services.made_elsewhere.files import BadFile, Made, digest_of_all, read_all
 from benchmark.services.made_elsewhere.matching import (
     Index,
     ItemKey,
@@ -313,26 +313,19 @@ def _begin(run: Run, by: User | None, *, preparing: bool) -> None:
 
 def _keep_what_was_read(run: Run, preview: Preview, by: User | None) -> None:
     """Keep the model of a run, and what of its files is not part of it, in the caller's transaction."""
-    Entrant.objects.create(
-        run=run, endpoint=_endpoint(preview.model, by), position=0, name=preview.model,
-        spec=plain(EndpointSpec(name=preview.model, provider=IMPORTED, model=preview.model, options={})),
-    )  # fmt: skip
-    left_out = {name: preview.summary[name] for name in ("unmatched", "double", "missing", "unanswered")}
-    UnmatchedReport.objects.create(run=run, **left_out)
-    details = {"file": preview.made.name, "model": preview.model, "answers": len(preview.matched.answers)}
-    audit.record(by=by, project=run.project, action="run.imported", target=run.uid, **details)
-
-
-def _endpoint(model: str, by: User | None) -> Endpoint:
-    """Return the model that nobody can ask, one for each name as files have it."""
+    model = preview.model  # nobody can ask it; one for each name as files have it
     endpoint = Endpoint.objects.filter(provider=IMPORTED, model=model).first()
     if endpoint is None:
-        digest = text_digest(model)[:8]
-        name = f"imported-{slugify(model)[:40]}-{digest}".replace("--", "-")
+        name = f"imported-{slugify(model)[:40]}-{text_digest(model)[:8]}".replace("--", "-")
         endpoint = Endpoint.objects.create(
             name=name, provider=IMPORTED, model=model, active=False, created_by=by.username if by else ""
         )
-    return endpoint
+    spec = plain(EndpointSpec(name=model, provider=IMPORTED, model=model, options={}))
+    Entrant.objects.create(run=run, endpoint=endpoint, position=0, name=model, spec=spec)
+    left_out = {name: preview.summary[name] for name in ("unmatched", "double", "missing", "unanswered")}
+    UnmatchedReport.objects.create(run=run, **left_out)
+    details = {"file": preview.made.name, "model": model, "answers": len(preview.matched.answers)}
+    audit.record(by=by, project=run.project, action="run.imported", target=run.uid, **details)
 
 
 class AnswerRow(NamedTuple):
@@ -359,22 +352,21 @@ def _rows_of(preview: Preview) -> list[AnswerRow]:
         for step in preview.steps
         for story in preview.stories
     )
-    return [_answer_row(key, given.get(key), orders.get(key)) for key in keys]
-
-
-def _answer_row(item_key: ItemKey, record: Record | None, order: Order | None) -> AnswerRow:
-    if record is None or record.text is None:
-        why = record.problem if record and record.problem else NOT_IN_FILE
-        return AnswerRow(*item_key, None, why, "", "", (0, 0))
-    messages = [{"role": message["role"], "content": storable(message["content"])} for message in record.messages]
-    body: dict[str, Any] = {"messages": messages} if messages else {"imported": record.where}
-    if order is not None:
-        body[OPTION_ORDER] = list(order)
-    text = json.dumps(body, ensure_ascii=False)
-    return AnswerRow(
-        *item_key, storable(record.text), "", text, storable(record.answered_by)[:200], record.tokens,
-        storable(record.reasoning),
-    )  # fmt: skip
+    rows = []
+    for key in keys:
+        record = given.get(key)
+        if record is None or record.text is None:
+            why = record.problem if record and record.problem else NOT_IN_FILE
+            rows.append(AnswerRow(*key, None, why, "", "", (0, 0)))
+            continue
+        messages = [{"role": message["role"], "content": storable(message["content"])} for message in record.messages]
+        asked: dict[str, Any] = {"messages": messages} if messages else {"imported": record.where}
+        if key in orders:
+            asked[OPTION_ORDER] = list(orders[key])
+        body = json.dumps(asked, ensure_ascii=False)
+        by, reasoning = storable(record.answered_by)[:200], storable(record.reasoning)
+        rows.append(AnswerRow(*key, storable(record.text), "", body, by, record.tokens, reasoning))
+    return rows
 
 
 def _take_later(run: Run, rows: Sequence[AnswerRow]) -> None:
@@ -425,18 +417,22 @@ def _take_rows(run: Run, rows: Sequence[AnswerRow], now: datetime) -> None:
         (sample, step, turn): str(pk)
         for pk, sample, step, turn in added.values_list("pk", "sample", "step", "repetition")
     }
-    answers = [_answer(run, items[row[:3]], row) for row in rows if row.text is not None]
+    answers = [
+        ImportedAnswer(
+            item=items[row[:3]],
+            key=json_digest(["imported", run.uid, *row[:3]]),  # no question asked has it
+            body=row.body,
+            sample=row.turn,
+            answer=row.text,
+            answered_by=row.answered_by,
+            tokens=(row.tokens[0], row.tokens[1]),
+            reasoning=row.reasoning,
+        )
+        for row in rows
+        if row.text is not None
+    ]
     missing = {items[row[:3]]: row.why for row in rows if row.text is None}
     take_in(job=run.job, endpoint=entrant.endpoint, answers=answers, missing=missing, now=now)
-
-
-def _answer(run: Run, item: str, row: AnswerRow) -> ImportedAnswer:
-    key = json_digest(["imported", run.uid, *row[:3]])  # no question asked has it
-    first, second = row.tokens
-    return ImportedAnswer(
-        item=item, key=key, body=row.body, sample=row.turn, answer=row.text or "", answered_by=row.answered_by,
-        tokens=(first, second), reasoning=row.reasoning,
-    )  # fmt: skip
 
 
 def import_unread(
@@ -452,23 +448,20 @@ def import_unread(
     unread = UnreadFiles(declared=declared, repetitions=plan.repetitions, title=plan.title)
     with transaction.atomic():
         _begin(run, by, preparing=True)
-        kept = [(_keep(run, position, *file), file[1]) for position, file in enumerate(files)]
+        kept = []
+        for position, (file, name) in enumerate(files):
+            digest = hashlib.sha256()
+            file.seek(0)
+            while content := file.read(_STRETCH):
+                digest.update(content)
+                UnreadParcel.objects.create(run=run, position=position, name=name[:255], content=content)
+            kept.append((digest.hexdigest(), name))
         whole = replace(making, digest=digest_of_all(kept))
         run.spec = replace(_provenance_of(plan, whole), unread=unread).as_json()
         run.save(update_fields=["spec"])
         RunPreparation.objects.create(run=run, samples=[], of=0)
     WORKERS.notify()
     return run
-
-
-def _keep(run: Run, position: int, file: IO[bytes], name: str) -> str:
-    """Keep a file as it came; returns its SHA-256."""
-    digest = hashlib.sha256()
-    file.seek(0)
-    while content := file.read(_STRETCH):
-        digest.update(content)
-        UnreadParcel.objects.create(run=run, position=position, name=name[:255], content=content)
-    return digest.hexdigest()
 
 
 def read_files(run: Run) -> None:
@@ -480,20 +473,15 @@ def read_files(run: Run) -> None:
         raise LookupError(f"Run {run.uid} keeps files, and not how they are to be read.")
     plan = replace(plan_of(run), repetitions=unread.repetitions, title=unread.title)
     with tempfile.TemporaryDirectory(prefix="credence-answers-") as folder:
-        preview = preview_of(_written(run, Path(folder)), plan, unread.declared)
+        names: dict[Path, str] = {}
+        for stretch in UnreadParcel.objects.filter(run=run).order_by("position", "pk").iterator(chunk_size=1):
+            path = Path(folder) / f"{stretch.position}{Path(stretch.name).suffix}"  # a log is read by its ending
+            names[path] = stretch.name
+            with path.open("ab") as target:
+                target.write(stretch.content)
+        preview = preview_of(list(names.items()), plan, unread.declared)
     refuse_twice(preview, but=run.pk)
     _fill(run, preview)
-
-
-def _written(run: Run, folder: Path) -> list[tuple[Path, str]]:
-    """Write the files into a folder; a log is read by the ending of its name."""
-    names: dict[Path, str] = {}
-    for stretch in UnreadParcel.objects.filter(run=run).order_by("position", "pk").iterator(chunk_size=1):
-        path = folder / f"{stretch.position}{Path(stretch.name).suffix}"
-        names[path] = stretch.name
-        with path.open("ab") as target:
-            target.write(stretch.content)
-    return list(names.items())
 
 
 @transaction.atomic

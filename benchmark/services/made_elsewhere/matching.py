@@ -9,16 +9,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Any
 
 from benchmark.domain.provenance import Statements
-from benchmark.models import DatasetSample, Run
+from benchmark.models import DatasetSample
 from benchmark.services.asking import prompts_of, sample_of
 from benchmark.services.made_elsewhere.files import BadFile, Made, Record, texts_in
 from benchmark.services.plans import Plan, RunRefused, draft_of
 from benchmark.services.question_sizes import request_of
 from benchmark.suites.answers import Answered, BadAnswers
-from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.lettered import Order, order_in, order_of, order_of_appearance
 from benchmark.suites.questions import BadQuestion, Sample
@@ -86,14 +84,13 @@ class Texts:
         common = set.intersection(*views)
         if not common:  # they contradict each other
             return set.union(*views)
-        return self._told_apart(common, folded(prompt), folded(whole)) if len(common) > 1 else common
-
-    def _told_apart(self, pks: set[int], prompt: str, whole: str) -> set[int]:
-        """Return the samples whose further texts the record has, else those without any, preferring parts in the
-        prompt."""
+        if len(common) == 1:
+            return common
+        # those whose further texts the record has, else those without any, preferring parts in the prompt
+        pks, prompt, whole = common, folded(prompt), folded(whole)
         for at in range(len(self._apart[next(iter(pks))])):
             further = {pk: self._apart[pk][at] for pk in pks}
-            there = {pk for pk, texts in further.items() if texts and _has_all(whole, texts)}
+            there = {pk for pk, texts in further.items() if texts and all(_has(whole, folded(part)) for part in texts)}
             pks = there or {pk for pk, texts in further.items() if prompt and not texts} or pks
         pks = {pk for pk in pks if not any(self._holds(other, pk, whole) for other in pks if other != pk)} or pks
         return {pk for pk in pks if any(_has(prompt, part) for part in self._parts[pk])} or pks
@@ -109,18 +106,15 @@ class Texts:
     def _in(self, text: str) -> set[int]:
         """Return the samples all of whose parts a folded text has, without samples that lie within another one."""
         places = cache(partial(_spans, text))  # many questions share a story
-        spans = {pk: spans for pk in self._candidates(text) if all(spans := [places(part) for part in self._parts[pk]])}
+        starts = [match.start() for match in _WORD_STARTS.finditer(text)]
+        anchors = {text[at : at + length] for length in self._lengths for at in starts}
+        candidates = [pk for anchor in anchors for pk in self._anchored.get(anchor, ())]
+        spans = {pk: spans for pk in candidates if all(spans := [places(part) for part in self._parts[pk]])}
         return {
             pk
             for pk, own in spans.items()
             if not any(_within(own, others) for other, others in spans.items() if other != pk)
         }
-
-    def _candidates(self, text: str) -> Iterator[int]:
-        starts = [match.start() for match in _WORD_STARTS.finditer(text)]
-        anchors = {text[at : at + length] for length in self._lengths for at in starts}
-        for anchor in anchors:
-            yield from self._anchored.get(anchor, ())
 
 
 def _spans(text: str, part: str) -> list[tuple[int, int]]:
@@ -140,10 +134,6 @@ def _all_in(texts: Sequence[str], parts: Sequence[str]) -> bool:
 
 def _has(text: str, part: str) -> bool:
     return bool(_spans(text, part))
-
-
-def _has_all(text: str, parts: Iterable[str]) -> bool:
-    return all(_has(text, folded(part)) for part in parts)
 
 
 def _within(spans: Sequence[Sequence[tuple[int, int]]], others: Sequence[Sequence[tuple[int, int]]]) -> bool:
@@ -192,7 +182,7 @@ def match(records: Iterable[Record], index: Index, *, step: str = "", steps: Seq
         answered = record.step or step or named_step or steps[-1]
         if answered not in steps:
             why = Sentence(
-                "is an answer at {item_key}; expected {steps}", item_key=repr(answered), steps=_any_of(steps)
+                "is an answer at {item_key}; expected {steps}", item_key=repr(answered), steps=" or ".join(steps)
             )
             matched.unmatched.append((record.where, why))
         elif turn >= turns:
@@ -204,10 +194,6 @@ def match(records: Iterable[Record], index: Index, *, step: str = "", steps: Seq
             whys = dict.fromkeys(_take(matched, apart, index.keys[pk], (pk, answered, turn), record) for pk in pks)
             matched.double += [(record.where, why) for why in whys if why]
     return matched
-
-
-def _any_of(names: Sequence[str]) -> str:
-    return " or ".join(names)
 
 
 def _take(matched: Matched, apart: set[ItemKey], name: str, item_key: ItemKey, record: Record) -> str:
@@ -271,7 +257,13 @@ class Index:
             return Sentence("is called {called} and has the texts of {others}", called=called, others=others)
         if named:
             return named
-        fitting = fitting or self._asked_exactly(record)
+        if not fitting:  # a run would ask exactly this about it
+            if record.texts or record.messages:
+                self._add(self._prompts())
+                self._prompts = tuple
+            sent = [message["content"] for message in record.messages if message["role"] == "user"]
+            texts = set(map(plain, [*record.texts, record.prompt, *sent[-1:]]))
+            fitting = {pk for text in texts if len(pks := self.texts.get(text, ())) == 1 for pk in pks}
         if len(fitting) == 1:
             return tuple(fitting), "", record.turn, False
         if fitting:
@@ -290,15 +282,6 @@ class Index:
         exactly = gettext_noop("and no sample has exactly this text")
         or_all = gettext_noop("and no sample has exactly this text or all of its own texts in it")
         return listed([why, or_all if self.by_text else exactly])
-
-    def _asked_exactly(self, record: Record) -> set[int]:
-        """Return the samples about which a run would ask exactly this."""
-        if record.texts or record.messages:
-            self._add(self._prompts())
-            self._prompts = tuple
-        sent = [message["content"] for message in record.messages if message["role"] == "user"]
-        texts = set(map(plain, [*record.texts, record.prompt, *sent[-1:]]))
-        return {pk for text in texts if len(pks := self.texts.get(text, ())) == 1 for pk in pks}
 
     def _called_together(self, pks: Iterable[int]) -> str:
         keys = sorted(self.keys[pk] for pk in pks)
@@ -336,10 +319,17 @@ def index_of(
         return Index([FileSample(story.pk, story.key) for story in stories], ids)
 
     def asked() -> Iterator[tuple[int, Sequence[str]]]:
+        """Yield the prompt that a run would send, whole and without the system's part, if it can be made."""
         draft = draft_of(plan, stories)
         prompts = prompts_of(draft)
         for story in stories:
-            yield story.pk, _asked(story, step, draft, prompts)
+            try:
+                request = request_of(story, step, draft, prompts)
+            except (BadQuestion, SuiteFailed, KeyError):
+                continue
+            if not isinstance(request, str):
+                own = [message.content for message in request.messages if message.role == "user"]
+                yield story.pk, ["\n\n".join(message.content for message in request.messages), *own[-1:]]
 
     suite = plan.definition
     candidates = [
@@ -352,18 +342,6 @@ def index_of(
         for story in stories
     ]
     return Index(candidates, ids, asked)
-
-
-def _asked(story: DatasetSample, step: str, draft: Run, prompts: Any) -> list[str]:
-    """Return the prompt that a run would send, whole and without the system's part, if it can be made."""
-    try:
-        request = request_of(story, step, draft, prompts)
-    except (BadQuestion, SuiteFailed, KeyError):
-        return []
-    if isinstance(request, str):
-        return []
-    own = [message.content for message in request.messages if message.role == "user"]
-    return ["\n\n".join(message.content for message in request.messages), *own[-1:]]
 
 
 UNTOLD = gettext_noop("the file does not show them")
@@ -393,7 +371,7 @@ def read_orders(
     lettered, orders = plan.definition.texts.lettered, dict[ItemKey, Order]()
     if lettered is None:
         return orders
-    setting = setting_of(plan.definition)
+    setting = next((each for each in plan.definition.settings if each.name == lettered.setting), None)
     stated = setting is not None and plan.options[setting.name] != setting.for_imports.default
     samples = {story.pk: sample_of(story) for story in stories}
     others: list[ItemKey] = []
@@ -412,18 +390,6 @@ def read_orders(
     for item_key in others:
         matched.unmatched.append((matched.answers.pop(item_key).where, OTHERS))
     return orders
-
-
-def setting_of(suite: Suite) -> Setting | None:
-    """Return the setting for the order in which a run of the suite shows options; None without one."""
-    return next(
-        (
-            setting
-            for setting in suite.settings
-            if suite.texts.lettered and setting.name == suite.texts.lettered.setting
-        ),
-        None,
-    )
 
 
 def _refusal(setting: Setting | None, record: Record, sample: Sample, why: str, name: str) -> str:
