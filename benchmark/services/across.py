@@ -18,7 +18,7 @@ from django.db.models import Q
 from annotation.models import Project
 from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.tables import Absent, Cell
-from benchmark.models import AnswerFormat, Dataset, Run
+from benchmark.models import AnswerFormat, Run
 from benchmark.services.leaderboard_scope import Leaderboard, finished_runs_of, leaderboard_of_runs
 from benchmark.services.plans import methods_of
 from benchmark.services.reports import reports_of
@@ -155,7 +155,9 @@ def _ranking(group: MetricGroup, run: Run, leaderboard: Leaderboard, absent: Seq
     query = {"version": str(dataset.version), "suite": run.suite, "answer_format": run.answer_format}
     return SuiteRanking(
         group=group.key,
-        dataset=_version(dataset),
+        dataset=Sentence(
+            "{dataset}, version {version}", dataset=dataset.title or gettext_noop("gold"), version=dataset.version
+        ),
         over=chosen.label if chosen else "",
         numbers=chosen.stories if chosen else frozenset(),
         query={**query, "split": chosen.key if chosen else "", **conditions},
@@ -168,11 +170,6 @@ def _ranking(group: MetricGroup, run: Run, leaderboard: Leaderboard, absent: Seq
         absent=absent,
         method=next((asked_by(fitting) for fitting in leaderboard.fitting if fitting.uid in asked), ""),
     )
-
-
-def _version(dataset: Dataset) -> str:
-    title = dataset.title or gettext_noop("gold")
-    return Sentence("{dataset}, version {version}", dataset=title, version=dataset.version)
 
 
 def _place(entrant: EntrantResults, group: str) -> Place:

@@ -70,6 +70,7 @@ def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
     columns = [Column(key="model", header=gettext_noop("Model"))]
     rows: list[Cells] = [{"model": name, "key": key} for key, name in models_across(rankings).items()]
     totals: Cells = {"model": CHANCE_ROW}
+    runs = []
     for at, ranking in enumerate(rankings):
         named = {"group": ranking.title, "unit": "", "label": gettext_noop("Figure")}
         columns.append(share_column(f"s{at}", ranking.score, digits=1, **named))
@@ -79,13 +80,19 @@ def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
             if place := ranking.places.get(row["key"]):
                 row[f"s{at}"] = place.metric and replace(place.metric, n=None)
                 row[f"s{at}_rank"] = Cell(place.rank, place.ranks)
+        titles = list(dict.fromkeys(place.run_title for place in ranking.places.values()))
+        named_runs = listed(f"“{title}”" for title in titles[:MOST_RUNS])
+        if len(titles) > MOST_RUNS:
+            named_runs = Sentence("{titles} and {count} more", titles=named_runs, count=len(titles) - MOST_RUNS)
+        runs += [labelled(ranking.title, named_runs)] if titles else []
+    notes = [METRIC_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, NEWEST_NOTE]
     return Table(
         title=gettext_noop("Models across suites"),
         columns=columns,
         rows=rows,
         totals=[totals],
         lead=[*_method_sentences(rankings, METHODS_NOTE), *_leads(rankings)],
-        notes=[METRIC_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, NEWEST_NOTE, *_run_sentences(rankings)],
+        notes=[*notes, *([Sentence("Runs. {notes}.", notes=clauses(*runs))] if runs else [])],
         ranking=clauses(*(labelled(ranking.title, ranking.within) for ranking in rankings)),
     )
 
@@ -99,18 +106,6 @@ def _drawn_levels(rankings: Sequence[SuiteRanking]) -> list[str]:
     ]
     text = gettext_noop("{chance_row} of {notes}: the baseline “random”.")
     return [Sentence(text, chance_row=CHANCE_ROW, notes=listed(notes))] if notes else []
-
-
-def _run_sentences(rankings: Sequence[SuiteRanking]) -> list[str]:
-    """Say of which runs the figures of each ranking are."""
-    notes = []
-    for ranking in rankings:
-        titles = list(dict.fromkeys(place.run_title for place in ranking.places.values()))
-        named = listed(f"“{title}”" for title in titles[:MOST_RUNS])
-        if len(titles) > MOST_RUNS:
-            named = Sentence("{titles} and {count} more", titles=named, count=len(titles) - MOST_RUNS)
-        notes += [labelled(ranking.title, named)] if named else []
-    return [Sentence("Runs. {notes}.", notes=clauses(*notes))] if notes else []
 
 
 def _method_sentences(rankings: Sequence[SuiteRanking], note: str) -> list[str]:
@@ -167,7 +162,7 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: str) -> Table:
     ]
     unranked = [Sentence("{name}: {text}.", name=row["suite"], text=row["why"]) for row in rows if row["why"]]
     return Table(
-        title=_title_of(name),
+        title=Sentence("{model} across suites", model=name),
         columns=columns,
         rows=rows,
         lead=[
@@ -177,10 +172,6 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: str) -> Table:
         ],
         notes=[METRIC_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, *unranked, NEWEST_NOTE],
     )
-
-
-def _title_of(name: str) -> str:
-    return Sentence("{model} across suites", model=name)
 
 
 def _row_of_model(ranking: SuiteRanking, place: Place) -> Cells:
@@ -242,7 +233,7 @@ def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
 def pictures_across(rankings: Sequence[SuiteRanking], model: str = "") -> dict[str, Picture]:
     """Return the pictures by name: of all models, or of one by its key."""
     if model:
-        title = _title_of(models_across(rankings)[model])
+        title = Sentence("{model} across suites", model=models_across(rankings)[model])
         return {OF_MODEL: Picture(title, partial(_of_model, rankings, model, title))}
     return {ALL: Picture(gettext_noop("Models across suites"), partial(_of_all, rankings))}
 

@@ -63,21 +63,6 @@ def locked_run(run: Run, *, changed: bool = False) -> Run:
 @transaction.atomic
 def rename_run(*, by: User | None, run: Run, title: str) -> bool:
     """Give a run another name, its job too. Returns False where it has that name. Raises RunRefused."""
-    title = checked_title(title)
-    job = _locked_job(run)
-    locked_run(run)
-    run.refresh_from_db(fields=["title"])
-    if title == run.title:
-        return False
-    before, run.title, job.title = run.title, title, title
-    run.save(update_fields=["title"])
-    job.save(update_fields=["title"])
-    audit.record(by=by, project=run.project, action="run.renamed", target=run.uid, title=title, before=before)
-    return True
-
-
-def checked_title(title: str) -> str:
-    """Return a run's name without blanks around it. Raises RunRefused."""
     title = " ".join(title.replace("\x00", "").split())
     if not title:
         raise RunRefused("A run needs a name.", "title")
@@ -88,7 +73,16 @@ def checked_title(title: str) -> str:
             title=f"{len(title):,}",
             longest_title=LONGEST_TITLE,
         )
-    return title
+    job = _locked_job(run)
+    locked_run(run)
+    run.refresh_from_db(fields=["title"])
+    if title == run.title:
+        return False
+    before, run.title, job.title = run.title, title, title
+    run.save(update_fields=["title"])
+    job.save(update_fields=["title"])
+    audit.record(by=by, project=run.project, action="run.renamed", target=run.uid, title=title, before=before)
+    return True
 
 
 @transaction.atomic
@@ -126,7 +120,7 @@ def deletion_of(run: Run) -> Deletion:
         answered=items.filter(call__isnull=False).count(),
         models=run.entrants.count(),
         reports=list((reports | Snapshot.objects.filter(run__in=beside)).defer("metrics")),
-        refused=_working(run, "deleted") or _standing_on(run, beside),
+        refused=_working(run, "deleted") or _resting_on(run, beside),
     )
 
 
@@ -157,9 +151,23 @@ def delete_run(*, by: User | None, run: Run, now: datetime) -> Deletion:
     return deletion
 
 
-def _standing_on(run: Run, beside: list[Run]) -> str:
-    """Say what would lose its ground with the run or one under its controls; empty where nothing would."""
-    return calibration.rests_on(beside) or _chosen_model(beside) or _resting(run)
+def _resting_on(run: Run, beside: list[Run]) -> str:
+    """Name what rests on the run or one under its controls: calibration, a model that a sweep chose, or a run that
+    judges its answers anew. Returns "" if nothing does."""
+    if refusal := calibration.rests_on(beside):
+        return refusal
+    picks = list(SweepPick.objects.filter(entrant__run__in=beside).select_related("entrant__run").order_by("pk"))
+    if picks:
+        groups = {group.key: group.title for group in suite_named(picks[0].entrant.run.suite).groups}
+        names = [noted(pick.entrant.name, groups.get(pick.group, pick.group)) for pick in picks]
+        named = listed(names[:3]) + (" …" if len(names) > 3 else "")
+        return Sentence("Its sweep chose {named}; archive it instead.", named=named)
+    count = run.judged_anew.count()
+    named = listed(f"“{judging.title}”" for judging in run.judged_anew.all()[:3]) + (" …" if count > 3 else "")
+    if count == 1:
+        return Sentence("1 run judges its answers anew: {named}. Delete that first, or archive this one.", named=named)
+    text = gettext_noop("{count} runs judge its answers anew: {named}. Delete these first, or archive this one.")
+    return Sentence(text, count=f"{count:,}", named=named) if count else ""
 
 
 def _with_controls(run: Run) -> list[Run]:
@@ -188,32 +196,3 @@ def _working(run: Run, done: str) -> str:
                 done=done,
             )
     return ""
-
-
-def _chosen_model(runs: Sequence[Run]) -> str:
-    """Name the models that a sweep chose from these runs."""
-    picks = list(SweepPick.objects.filter(entrant__run__in=runs).select_related("entrant__run").order_by("pk"))
-    if not picks:
-        return ""
-    titles = {group.key: group.title for group in suite_named(picks[0].entrant.run.suite).groups}
-    names = [noted(pick.entrant.name, titles.get(pick.group, pick.group)) for pick in picks]
-    named = listed(names[:3]) + (" …" if len(names) > 3 else "")
-    return Sentence("Its sweep chose {named}; archive it instead.", named=named)
-
-
-def _resting(run: Run) -> str:
-    """Name the runs that judge this one's answers anew, and would lose what they started from."""
-    titles = [f"“{judging.title}”" for judging in run.judged_anew.all()[:3]]
-    if not titles:
-        return ""
-    count = run.judged_anew.count()
-    named = listed(titles) + (" …" if count > len(titles) else "")
-    return (
-        Sentence("1 run judges its answers anew: {named}. Delete that first, or archive this one.", named=named)
-        if count == 1
-        else Sentence(
-            "{count} runs judge its answers anew: {named}. Delete these first, or archive this one.",
-            count=f"{count:,}",
-            named=named,
-        )
-    )

@@ -275,8 +275,13 @@ def _by_methods(
             compared = [row for model in models for row in _rows_of_model(table, methods, *model)]
             if any(row.score for row in compared):
                 rows.setdefault(group, {})[table.parse] = adjusted(compared)
+        described = next(each.parts for each in suite_named(group_suite(group)).groups if each.key == group)
         try:
-            by_parse = _rows_by_part(tables, methods, run.dataset, models)
+            by_parse = {}
+            if described and described.metric:
+                by_parse = _rows_by_metric(tables, methods, described.metric, models)
+            elif described:
+                by_parse = _rows_by_facet(tables, methods, described, run.dataset, models)
         except SuiteFailed as error:
             without_parts[group] = str(error)
         else:
@@ -288,12 +293,20 @@ def _rows_of_model(
     sides: Sides, methods: Mapping[str, str], entrant: EntrantResults, endpoint: int, scored: Scored | None = None
 ) -> Iterator[AskedAgain]:
     """Yield the rows of one model, by the plain method first. `scored` adds the figures of a part to a row."""
-    plain = next(iter(methods))
+    plain, plain_title = next(iter(methods.items()))
     for name, title in methods.items():
         row = sides.row(entrant, name, title, sides.asked(name, endpoint))
         if not row.why:
-            row = scored(row) if scored else _scored(sides, row, endpoint, plain)
-            row = replace(row, why=_why(sides, row, endpoint, plain, methods[plain]))
+            row, why = scored(row) if scored else _scored(sides, row, endpoint, plain), ""
+            if row.score is None:
+                why = Sentence("No {parse} figures.", parse=word(sides.parse))
+            elif row.value is None and name != plain:
+                why = Sentence("Nothing was asked both ways, or has {parse} figures.", parse=word(sides.parse))
+                if row.asked:
+                    why = gettext_noop("Nothing was answered both ways.")
+                elif isinstance(sides.asked(plain, endpoint), str):
+                    why = Sentence("Not asked {title}.", title=plain_title)
+            row = replace(row, why=why)
         yield row
 
 
@@ -317,78 +330,53 @@ def _plain_estimate(estimate: Estimate) -> Estimate:
     return Estimate(estimate.value, estimate.n, estimate.interval, reason=estimate.reason)
 
 
-def _why(sides: Sides, row: AskedAgain, endpoint: int, plain: str, title: str) -> str:
-    """Return the reason why a row lacks a figure, although the model was asked. Returns "" if it lacks none."""
-    if row.score is None:
-        return Sentence("No {parse} figures.", parse=word(sides.parse))
-    if row.value is not None or row.way == plain:
-        return ""
-    if row.asked:
-        return gettext_noop("Nothing was answered both ways.")
-    if isinstance(sides.asked(plain, endpoint), str):
-        return Sentence("Not asked {title}.", title=title)
-    return Sentence("Nothing was asked both ways, or has {parse} figures.", parse=word(sides.parse))
-
-
 # --- parts of the samples, such as a scenario
 
 
-def _rows_by_part(
-    tables: Sequence[Sides], methods: Mapping[str, str], dataset: Dataset, models: Models
+def _rows_by_facet(
+    tables: Sequence[Sides], methods: Mapping[str, str], parts: Parts, dataset: Dataset, models: Models
 ) -> dict[str, list[AskedAgain]]:
-    """Return the rows of each part by parse, of models in their order. Raises SuiteFailed."""
-    group, chosen = tables[0].group, tables[0].chosen
-    parts = next(described.parts for described in suite_named(group_suite(group)).groups if described.key == group)
-    if parts is None:
-        return {}
-    if parts.metric is None:
-        numbers = _numbers(parts, group_named(group).facet_values, dataset)
-        return {sides.parse: _rows_by_facet(sides, methods, numbers, models) for sides in tables}
-    answers = _part_answers(parts.metric, chosen)
-    rows: dict[str, list[AskedAgain]] = {sides.parse: [] for sides in tables}
-    for sides in tables:
-        own = {entrant: by_part for (parse, entrant), by_part in answers.items() if parse == sides.parse}
-        for part in dict.fromkeys(part for by_part in own.values() for part in by_part):
-            for entrant, endpoint in models:
-                scored = partial(_with_metric, sides, parts.metric, own, part, endpoint, next(iter(methods)))
-                own_rows = _rows_of_model(sides, methods, entrant, endpoint, scored)
-                rows[sides.parse] += [replace(row, part=part) for row in own_rows]
-    return rows
-
-
-def _numbers(parts: Parts, names: Mapping[str, str], dataset: Dataset) -> dict[str, set[int]]:
-    """Return the numbers of the samples of each part, by the display name of the part."""
+    """Return the rows of each part by parse: the scores of the samples with one value of a facet."""
     where = "category" if parts.facet == CATEGORY else f"content__{parts.facet}"
     numbers: dict[str, set[int]] = {value: set() for value in parts.values}
     for number, value in DatasetSample.objects.filter(dataset=dataset).values_list("number", where):
         part = parts.part_of(value) if parts.part_of else value
         if part in numbers or not parts.values:
             numbers.setdefault(part, set()).add(number)
-    return {names.get(value, value): own for value, own in numbers.items()}
+    names = group_named(tables[0].group).facet_values
+    rows: dict[str, list[AskedAgain]] = {}
+    for sides in tables:
+        asked = {part: sides.numbers & own for part, own in numbers.items() if sides.numbers and sides.numbers & own}
+        rows[sides.parse] = [
+            replace(row, part=names.get(part, part))
+            for part, own in asked.items()
+            for model in models
+            for row in _rows_of_model(replace(sides, numbers=own, tests=sides.tests * len(asked)), methods, *model)
+        ]
+    return rows
 
 
-def _rows_by_facet(
-    sides: Sides, methods: Mapping[str, str], numbers: Mapping[str, set[int]], models: Models
-) -> list[AskedAgain]:
-    asked = {part: sides.numbers & own for part, own in numbers.items() if sides.numbers and sides.numbers & own}
-    return [
-        replace(row, part=part)
-        for part, own in asked.items()
-        for model in models
-        for row in _rows_of_model(replace(sides, numbers=own, tests=sides.tests * len(asked)), methods, *model)
-    ]
-
-
-def _part_answers(metric: PartMetric, chosen: Chosen) -> dict[tuple[str, int], PartAnswers]:
-    """Return what the answers of each chosen entrant say, by parse and entrant id. Answers are read once."""
-    runs = {asked[0].pk: asked[0] for asked in chosen.values() if not isinstance(asked, str)}
-    entrants = {asked[1] for asked in chosen.values() if not isinstance(asked, str)}
-    return {
+def _rows_by_metric(
+    tables: Sequence[Sides], methods: Mapping[str, str], metric: PartMetric, models: Models
+) -> dict[str, list[AskedAgain]]:
+    """Return the rows of each part by parse: a metric of the answers themselves, which are read once. Raises
+    SuiteFailed."""
+    chosen = [asked for asked in tables[0].chosen.values() if not isinstance(asked, str)]
+    answers = {
         (parse, entrant): metric.answers(entered, parse)
-        for run in runs.values()
-        for entrant, entered in each_entered(run, samples_of(run), entrants)
+        for run in {run.pk: run for run, _ in chosen}.values()
+        for entrant, entered in each_entered(run, samples_of(run), {entrant for _, entrant in chosen})
         for parse in PARSES
     }
+    rows: dict[str, list[AskedAgain]] = {sides.parse: [] for sides in tables}
+    for sides in tables:
+        own = {entrant: by_part for (parse, entrant), by_part in answers.items() if parse == sides.parse}
+        for part in dict.fromkeys(part for by_part in own.values() for part in by_part):
+            for entrant, endpoint in models:
+                scored = partial(_with_metric, sides, metric, own, part, endpoint, next(iter(methods)))
+                own_rows = _rows_of_model(sides, methods, entrant, endpoint, scored)
+                rows[sides.parse] += [replace(row, part=part) for row in own_rows]
+    return rows
 
 
 def _with_metric(

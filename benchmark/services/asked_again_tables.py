@@ -8,7 +8,7 @@ from benchmark.domain import plots
 from benchmark.domain.asked_again import AskedAgain, AskedAgainResults, Left
 from benchmark.domain.drawn import Plot
 from benchmark.domain.tables import OF, Cell, Cells, Column, Items, Source, Table, bounds_text, with_items
-from benchmark.services.comparison_tables import TEST_COLUMNS, difference_cells, side_columns
+from benchmark.services.comparison_tables import TEST_COLUMNS, difference_cells
 from benchmark.services.leaderboards import SEED
 from benchmark.services.repetition_tables import COMPARED, SAME_SCORE, flip_columns
 from benchmark.suites.groups import Parts
@@ -21,7 +21,7 @@ from benchmark.suites.registry import (
     suite_named,
     units_of_group,
 )
-from benchmark.suites.results import Section, ShownPicture, ShownTable
+from benchmark.suites.results import ShownPicture, ShownTable
 from core.messages import Sentence, clauses, gettext_noop, labelled, listed, uncapitalised, word
 from core.statistics import MISSING_RULE, method
 
@@ -46,18 +46,6 @@ UNCHANGED = gettext_noop(
     "What stays as it is was not asked again, and is in no difference but those of sets of which something changes."
 )
 SCORED = gettext_noop("Without a score")
-
-
-def control_sections(keys: Sequence[str]) -> list[Section]:
-    pictures = tuple(f"{name}-{key}" for name in ("controls", "cues") for key in keys)
-    tables = (*(f"controls-{key}" for key in keys), "controls-left", *(f"flips-{key}" for key in keys))
-    return [Section("Controls", pictures, tables)]
-
-
-def method_sections(keys: Sequence[str]) -> list[Section]:
-    names = ("method-parts", "method-scores", "methods")
-    pictures = tuple(f"{name}-{key}" for name in names for key in keys)
-    return [Section(gettext_noop("By method"), pictures, tuple(f"{name}-{key}" for key in keys for name in names))]
 
 
 def control_tables(controls: AskedAgainResults, parse: str) -> Iterator[tuple[str, ShownTable]]:
@@ -101,13 +89,23 @@ def _capitalized(title: str) -> str:
 def _columns(
     group: str, name: Column, sides: Mapping[str, str], ends: tuple[str, str], more: Sequence[Column] = ()
 ) -> list[Column]:
-    """Return the columns of tested differences: the name of a row, the score on both sides, and what it rests on."""
+    """Return the columns of tested differences: the name of a row, the score on both sides, the difference, and what it
+    rests on: what is missing at the two `ends`, its bounds, and the samples answered and asked both ways."""
+    missing = partial(Column, kind="share", unit="%", group=gettext_noop("Without a score"), digits=1)
+    bound = partial(Column, kind="share", unit="points", group=gettext_noop("Bounds"), digits=1)
+    counted = partial(Column, kind="count", group=nouns_of_group(group)[1].capitalize())
     return [
         name,
         *(Column(key=key, header=header, kind="share", unit="%") for key, header in sides.items()),
         Column(key="value", header=gettext_noop("Difference"), unit="points", kind="share"),
         *TEST_COLUMNS,
-        *side_columns(group, *ends),
+        missing(key="first_missing", header=ends[0]),
+        missing(key="second_missing", header=ends[1]),
+        Column(key="alike", header=gettext_noop("Alike"), group=gettext_noop("Without a score")),
+        bound(key="lowest", header=gettext_noop("Lowest")),
+        bound(key="highest", header=gettext_noop("Highest")),
+        counted(key="n", header=gettext_noop("Answered both ways")),
+        counted(key="asked", header=gettext_noop("Asked both ways")),
         *more,
     ]
 
@@ -146,7 +144,11 @@ def control_table(rows: Sequence[AskedAgain], controls: AskedAgainResults, group
     more = [
         both(key="same_answer", header=gettext_noop("Same answer"), kind="share", unit="%"),
         both(key="same_score", header=gettext_noop("Same score"), kind="share", unit="%"),
-        both(key="flipped", header=_another(by_score), kind="count"),
+        both(
+            key="flipped",
+            header=gettext_noop("Another score") if by_score else gettext_noop("Another answer"),
+            kind="count",
+        ),
     ]
     names = dict.fromkeys(row.way for row in rows)
     lead = [
@@ -184,10 +186,6 @@ def _control_row(row: AskedAgain, group: str) -> Cells:
 def _by_score(rows: Sequence[AskedAgain]) -> bool:
     """Return whether flips are of scores, because answers are not compared."""
     return all(row.same_answer is None for row in rows)
-
-
-def _another(by_score: bool) -> str:
-    return gettext_noop("Another score") if by_score else gettext_noop("Another answer")
 
 
 def left_table(left: Sequence[Left]) -> Table:
@@ -231,6 +229,7 @@ def flip_table(rows: Sequence[AskedAgain], group: str, parse: str) -> Table:
         )
     ]
     by_score = _by_score(rows)
+    other = gettext_noop("Another score") if by_score else gettext_noop("Another answer")
     same = gettext_noop("Same score") if by_score else gettext_noop("Same answer")
     notes = [
         Sentence(
@@ -252,7 +251,7 @@ def flip_table(rows: Sequence[AskedAgain], group: str, parse: str) -> Table:
         ),
         columns=[
             Column(key="story", header=singular.capitalize()),
-            *flip_columns(_another(by_score), same),
+            *flip_columns(other, same),
             Column(key="whose", header=gettext_noop("Models and controls"), kind="count"),
         ],
         rows=listed_rows[:MOST_STORIES],
@@ -459,7 +458,13 @@ def method_pictures(methods: AskedAgainResults, parse: str) -> Iterator[tuple[st
     for group in ordered_keys(methods.rows):
         score, (plain, plain_title) = group_named(group).score_title, next(iter(methods.ways.items()))
         if (parted := methods.parts.get(group, {}).get(parse)) and (parts := group_named(group).parts):
-            yield f"method-parts-{group}", _part_picture(parted, parts, group, parse)
+            # baselines, which answer alike by every method, are in the table only
+            models, part = [row for row in parted if row.kind == "model"], parts.heading.lower()
+            name = parts.metric.title if parts.metric else score
+            drawn = partial(plots.method_parts, models, score=name, parse=parse, part=part, short=dict(parts.short))
+            note = "of the answers that could be read" if parts.metric else "missing answers at their worst"
+            title = Sentence("{score} by method and {part}", score=word(name), part=part)
+            yield f"method-parts-{group}", _picture(title, drawn, group, note)
         if not (rows := methods.rows[group].get(parse)):
             continue
         title = Sentence("{score} by method", score=word(score))
@@ -470,15 +475,6 @@ def method_pictures(methods: AskedAgainResults, parse: str) -> Iterator[tuple[st
             title = Sentence("{score}: methods less {methods}", score=word(score), methods=plain_title)
             drawn = partial(plots.method_differences, compared, score=score, parse=parse, plain=plain_title)
             yield f"methods-{group}", _picture(title, drawn, group)
-
-
-def _part_picture(rows: Sequence[AskedAgain], parts: Parts, group: str, parse: str) -> ShownPicture:
-    """Return the plot of models only: baselines, which answer alike by every method, are in the table."""
-    score = parts.metric.title if parts.metric else group_named(group).score_title
-    part, models = parts.heading.lower(), [row for row in rows if row.kind == "model"]
-    drawn = partial(plots.method_parts, models, score=score, parse=parse, part=part, short=dict(parts.short))
-    note = "of the answers that could be read" if parts.metric else "missing answers at their worst"
-    return _picture(Sentence("{score} by method and {part}", score=word(score), part=part), drawn, group, note)
 
 
 def _picture(title: str, draw: Callable[[], Plot], group: str, note: str = "") -> ShownPicture:

@@ -17,12 +17,12 @@ from annotation.domain.schema import Schema
 from annotation.models import Project
 from benchmark.controls.chosen import controlled
 from benchmark.domain.parameters import LONGEST_ANSWER, Options, Parameters
-from benchmark.models import Dataset, DatasetSample, Run, RunItem, StoredPromptSet
+from benchmark.models import Dataset, DatasetSample, Run, StoredPromptSet
 from benchmark.suites.lettered import OPTION_ORDER
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
 from benchmark.suites.questions import Question, Sample
 from benchmark.suites.registry import suite_named
-from benchmark.suites.settings import COLUMN, OPTION, Setting, Settings
+from benchmark.suites.settings import COLUMN, OPTION, Settings
 from core.kept import SECONDS, key_of
 from core.messages import Sentence
 from workers.models import Call, Endpoint
@@ -63,24 +63,6 @@ def reads_prompts(endpoint: Endpoint | None) -> bool:
     return endpoint is not None and endpoint.about.reads_prompts
 
 
-def request_for(item: RunItem, answers: Mapping[str, str]) -> Request | str:
-    """Return the request of an item, or the reason why there is none; `answers` are raw answers by step."""
-    return step_request(item.sample, item.step, item.entrant.run, None, answers, item.repetition)
-
-
-def _repeated(request: Request | str, parameters: Parameters, repetition: int) -> Request | str:
-    """Return the request at the chosen temperature; a repetition has a seed and a draw of its own."""
-    if isinstance(request, str):
-        return request
-    if parameters.temperature is not None:
-        request = replace(request, temperature=parameters.temperature)
-    request = replace(request, sample=repetition + DRAWS * parameters.anew)
-    if not repetition:
-        return request
-    seed = None if request.seed is None else request.seed + repetition
-    return replace(request, seed=seed)
-
-
 def step_request(
     story: DatasetSample,
     step: str,
@@ -89,10 +71,19 @@ def step_request(
     answers: Mapping[str, str] = NO_ANSWERS,
     repetition: int = 0,
 ) -> Request | str:
-    """Return the request of a step about a sample, or the reason why there is none."""
+    """Return the request of a step about a sample, or the reason why there is none; `answers` are raw answers by
+    step."""
     parameters = run.parameters  # which are read from JSON each time
-    question = _question(run, _settings(run, parameters), story, step, answers, prompts, repetition)
-    return _repeated(suite_named(run.suite).request(question), parameters, repetition)
+    settings = _settings(run, parameters)
+    resources = DatasetResources(run.dataset, prompts or prompts_of(run))
+    sample = sample_asked(run, story, settings)
+    request = suite_named(run.suite).request(Question(sample, step, settings, resources, answers, repetition))
+    if isinstance(request, str):
+        return request
+    if parameters.temperature is not None:
+        request = replace(request, temperature=parameters.temperature)
+    request = replace(request, sample=repetition + DRAWS * parameters.anew)
+    return request if request.seed is None else replace(request, seed=request.seed + repetition)
 
 
 def question_of(
@@ -106,16 +97,8 @@ def question_of(
     call: Call | None = None,
 ) -> Question:
     """Return the question of a step about a sample; `call` is that of its answer where there is one already."""
-    return _question(run, settings_of(run), story, step, answers, prompts, repetition, call)
-
-
-def _question(
-    run: Run, settings: Settings, story: DatasetSample, step: str, answers: Mapping[str, str],
-    prompts: PromptSet | None, repetition: int, call: Call | None = None,
-) -> Question:  # fmt: skip
-    resources = DatasetResources(run.dataset, prompts or prompts_of(run))
-    sample = sample_answered(run, story, call, settings)
-    return Question(sample, step, settings, resources, answers, repetition)
+    settings, resources = settings_of(run), DatasetResources(run.dataset, prompts or prompts_of(run))
+    return Question(sample_answered(run, story, call, settings), step, settings, resources, answers, repetition)
 
 
 def prompts_of(run: Run) -> PromptSet | None:
@@ -155,14 +138,13 @@ def chosen_of(run: Run) -> Options:
 
 
 def _chosen(run: Run, parameters: Parameters) -> Options:
-    return {setting.name: _value(run, parameters, setting) for setting in suite_named(run.suite).settings}
-
-
-def _value(run: Run, parameters: Parameters, setting: Setting) -> Any:
-    if setting.stored == COLUMN:
-        return getattr(run, setting.name)
-    kept = parameters.options if setting.stored == OPTION else parameters.own
-    return kept.get(setting.name, setting.default)
+    chosen: dict[str, Any] = {}
+    for setting in suite_named(run.suite).settings:
+        kept = parameters.options if setting.stored == OPTION else parameters.own
+        chosen[setting.name] = (
+            getattr(run, setting.name) if setting.stored == COLUMN else kept.get(setting.name, setting.default)
+        )
+    return chosen
 
 
 def sample_asked(run: Run, story: DatasetSample, settings: Settings | None = None) -> Sample:
@@ -227,25 +209,26 @@ class DatasetResources:
         return self.dataset.schema
 
     def derived(self, name: Hashable, compute: Callable[[Sequence[Sample]], T]) -> T:
+        """Return what is derived from all samples, kept in this process and, if it is small, for other processes:
+        reading all samples takes far longer."""
         key = (self.dataset.pk, self.dataset.digest, name)  # another database's dataset may have the same id
-        if key not in _kept:
-            _kept[key] = self._kept_with_dataset(name, compute)
-            while len(_kept) > _MOST_KEPT:
-                _kept.popitem(last=False)
-        return _kept[key]
-
-    def _kept_with_dataset(self, name: Hashable, compute: Callable[[Sequence[Sample]], T]) -> T:
-        """Return what was derived, of small size also by another process: reading all samples takes far longer."""
-        if not isinstance(name, str):
-            return compute(_samples_of(self.dataset) if self.preloaded is None else self.preloaded)
-        key = key_of("derived", [self.dataset.pk, self.dataset.digest, name])
-        kept: bytes | None = cache.get(key)
-        if kept is not None:
-            return cast(T, pickle.loads(kept))
-        derived = compute(_samples_of(self.dataset) if self.preloaded is None else self.preloaded)
-        small = isinstance(derived, Sized) and len(derived) <= _FEW
-        if small and len(written := pickle.dumps(derived)) <= _SMALL:
-            cache.set(key, written, SECONDS)
+        if key in _kept:
+            return cast(T, _kept[key])
+        shared = key_of("derived", list(key)) if isinstance(name, str) else ""
+        written: bytes | None = cache.get(shared) if shared else None
+        if written is not None:
+            derived = cast(T, pickle.loads(written))
+        else:
+            rows = DatasetSample.objects.filter(dataset=self.dataset)
+            derived = compute(
+                [sample_of(row) for row in all_at_once(rows)] if self.preloaded is None else self.preloaded
+            )
+            small = isinstance(derived, Sized) and len(derived) <= _FEW
+            if shared and small and len(written := pickle.dumps(derived)) <= _SMALL:
+                cache.set(shared, written, SECONDS)
+        _kept[key] = derived
+        while len(_kept) > _MOST_KEPT:
+            _kept.popitem(last=False)
         return derived
 
 
@@ -253,7 +236,3 @@ _FEW, _SMALL = 1_000, 100_000
 """Entries, and bytes, up to which something derived is kept for other processes."""
 _kept: OrderedDict[Hashable, Any] = OrderedDict()
 _MOST_KEPT = 32
-
-
-def _samples_of(dataset: Dataset) -> list[Sample]:
-    return [sample_of(sample) for sample in all_at_once(DatasetSample.objects.filter(dataset=dataset))]

@@ -1,7 +1,7 @@
 """Answers of a planned run that need no call: the ledger has them already, or a rule gives them. Keys are made as for a
 call; nothing is sent."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from benchmark.models import DatasetSample
@@ -16,7 +16,7 @@ from benchmark.suites.registry import suite_named
 from workers.models import Call, Endpoint
 from workers.models.call import COMPLETED
 from workers.providers import registry
-from workers.providers.contract import Backend, Request, for_endpoint
+from workers.providers.contract import Request, for_endpoint
 from workers.providers.errors import BackendError
 from workers.services.planning import key_of
 
@@ -38,20 +38,21 @@ def cached_answers(
     for part in parts:
         key = (part.model.pk, part.step)
         if part.step == SELF_TEST:
-            answers_by_part[key] = seeker.tests(part)
+            calls = calls_of(seeker.draft)
+            requests = {(story.pk, 0): test_request(story, pairs, seeker.draft) for story, pairs in calls}
+            looks = _has_answers(part.asked)
+            answers_by_part[key] = _completed_answers(part.asked, requests, texts=False) if looks else {}
             continue
-        needs = plan.definition.needed(part.step, steps_asked(plan, part.model))
-        earlier = {step: _earlier(plan, part.model, step, answers_by_part) for step in needs}
+        earlier: dict[str, Answers] = {}
+        for step in plan.definition.needed(part.step, steps_asked(plan, part.model)):
+            if plan.source is None:
+                earlier[step] = answers_by_part.get((part.model.pk, step), {})
+                continue
+            rows = answers_by(plan.source, part.model).filter(step=step)
+            turns = rows.values_list("sample_id", "repetition", "call__answer")
+            earlier[step] = {(sample, turn): answer for sample, turn, answer in turns}
         answers_by_part[key] = seeker.answers(part, earlier)
     return {key: set(answers) for key, answers in answers_by_part.items()}
-
-
-def _earlier(plan: Plan, model: Endpoint, step: str, answers_by_part: Mapping[tuple[int, str], Answers]) -> Answers:
-    """Return a model's answers at an earlier step: those of the source run, else cached ones."""
-    if plan.source is None:
-        return answers_by_part.get((model.pk, step), {})
-    rows = answers_by(plan.source, model).filter(step=step).values_list("sample_id", "repetition", "call__answer")
-    return {(sample, turn): answer for sample, turn, answer in rows}
 
 
 class _Seeker:
@@ -83,11 +84,6 @@ class _Seeker:
         texts = bool(suite_named(self.draft.suite).following(part.step))
         return unasked | _completed_answers(part.asked, asked, texts=texts)
 
-    def tests(self, part: Part) -> Answers:
-        calls = calls_of(self.draft)
-        requests = {(story.pk, 0): test_request(story, pairs, self.draft) for story, pairs in calls}
-        return _completed_answers(part.asked, requests, texts=False) if _has_answers(part.asked) else {}
-
     def _request(self, story: DatasetSample, step: str, turn: int, earlier_answers: Mapping[str, str]) -> Request | str:
         """Return the request, or the reason why there is none. One without earlier answers is built once for all
         models."""
@@ -104,37 +100,26 @@ def _has_answers(endpoint: Endpoint) -> bool:
 
 
 def _completed_answers(endpoint: Endpoint, requests: Mapping[tuple[int, int], Request], *, texts: bool) -> Answers:
-    backend = _backend(endpoint)
-    if backend is None:
+    """Return the answers of the ledger to these requests. Returns none for an in-process engine, which would load its
+    model."""
+    if endpoint.about.in_process:
         return {}
     cells_by_key: dict[str, list[tuple[int, int]]] = {}
+    try:
+        backend = registry.make(replace(endpoint.spec, api_key_env=""))  # making a key needs no API key
+    except BackendError:
+        return {}
     for cell, request in requests.items():
-        cells_by_key.setdefault(_key(endpoint, backend, request), []).append(cell)
+        try:
+            body = backend.body(for_endpoint(request, endpoint.spec))
+        except BackendError:
+            continue
+        cells_by_key.setdefault(key_of(endpoint, body, request.sample), []).append(cell)
     fields = ("key", "answer") if texts else ("key", "state")
     answers: Answers = {}
-    for keys in _chunks(list(cells_by_key)):
-        for key, text in Call.objects.filter(key__in=keys, state__in=COMPLETED).values_list(*fields):
+    keys = list(cells_by_key)
+    for at in range(0, len(keys), _AT_ONCE):
+        calls = Call.objects.filter(key__in=keys[at : at + _AT_ONCE], state__in=COMPLETED)
+        for key, text in calls.values_list(*fields):
             answers |= dict.fromkeys(cells_by_key[key], text)
     return answers
-
-
-def _backend(endpoint: Endpoint) -> Backend | None:
-    """Return the backend without its API key; None for an in-process engine, which would load its model."""
-    if endpoint.about.in_process:
-        return None
-    try:
-        return registry.make(replace(endpoint.spec, api_key_env=""))
-    except BackendError:
-        return None
-
-
-def _key(endpoint: Endpoint, backend: Backend, request: Request) -> str:
-    try:
-        body = backend.body(for_endpoint(request, endpoint.spec))
-    except BackendError:
-        return ""
-    return key_of(endpoint, body, request.sample)
-
-
-def _chunks(keys: list[str]) -> Iterable[list[str]]:
-    return (keys[at : at + _AT_ONCE] for at in range(0, len(keys), _AT_ONCE))

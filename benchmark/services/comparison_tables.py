@@ -49,25 +49,10 @@ def count_column(group: str) -> Column:
 
 
 # --- one model asked in two ways
-def side_columns(group: str, first: str, second: str) -> tuple[Column, ...]:
-    """Return the columns of what an interpreted difference rests on: what is missing on either side, the `first` and
-    the `second`, where the difference can be whatever that is, and the samples answered and asked both ways."""
-    missing = partial(Column, kind="share", unit="%", group=gettext_noop("Without a score"), digits=1)
-    bound = partial(Column, kind="share", unit="points", group=gettext_noop("Bounds"), digits=1)
-    counted = partial(Column, kind="count", group=nouns_of_group(group)[1].capitalize())
-    return (
-        missing(key="first_missing", header=first),
-        missing(key="second_missing", header=second),
-        Column(key="alike", header=gettext_noop("Alike"), group=gettext_noop("Without a score")),
-        bound(key="lowest", header=gettext_noop("Lowest")),
-        bound(key="highest", header=gettext_noop("Highest")),
-        counted(key="n", header=gettext_noop("Answered both ways")),
-        counted(key="asked", header=gettext_noop("Asked both ways")),
-    )
 
 
 def difference_cells(row: Difference) -> Cells:
-    """Return the cells of an interpreted difference, those of `side_columns` among them."""
+    """Return the cells of an interpreted difference."""
     shares, (lowest, highest) = row.shares, row.open_bounds or (None, None)
     return {
         "value": Cell(row.value, row.interval, reason=row.reason), "n": row.n, "asked": row.asked,

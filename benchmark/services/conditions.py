@@ -37,8 +37,23 @@ Conditions = dict[str, list[str] | None]
 
 def conditions_of(run: Run, group: str, *, reads: bool) -> Conditions:
     """Return the conditions of a run's rows of a metric group; `reads` says whether the row's model reads prompts."""
-    judge = _judge(run) if group_named(group).judged and run.judge else None
-    return {"judge": judge, "prompts": _prompts(run, group_named(group).prompt) if reads else None}
+    judge, suite, step = None, suite_named(run.suite), group_named(group).prompt
+    if group_named(group).judged and run.judge:
+        judging = suite.judging
+        examples = examples_text(run, judging.key) if judging and reads_prompts(run.judge) else ""
+        judge = [listed([judge_text(run), examples]), version_of(run)[:12]]
+    if not reads:
+        return {"judge": judge, "prompts": None}
+    asking_run = run if step in run.provenance.prompts or run.source is None else run.source
+    if asking_run.imported:  # how it was asked is not known, so that it is ranked with nothing that was asked here
+        return {"judge": judge, "prompts": _IMPORTED}
+    digest, sets = asking_run.provenance.prompts.get(step), suite.asking.prompting
+    if sets is None:
+        options = settings_in_words(asking_run)
+        phrase = listed([asking_run.prompt_set, *(worded(name, value) for name, value in options.items())])
+        return {"judge": judge, "prompts": [phrase, _digest([digest, options])]}
+    phrase, identity = sets.condition(settings_of(asking_run), step, digest, asking_in_words(asking_run))
+    return {"judge": judge, "prompts": [phrase, _digest(identity)]}
 
 
 def imported_in_words(run: Run) -> dict[str, str]:
@@ -46,26 +61,6 @@ def imported_in_words(run: Run) -> dict[str, str]:
     making = run.imported or Making()
     tool = making.made_with
     return {IMPORTED: f"{making.file}{f' of {tool}' if tool else ''}"}
-
-
-def _prompts(run: Run, step: str) -> list[str]:
-    asking_run = run if step in run.provenance.prompts or run.source is None else run.source
-    if asking_run.imported:  # how it was asked is not known, so that it is ranked with nothing that was asked here
-        return _IMPORTED
-    digest = asking_run.provenance.prompts.get(step)
-    sets = suite_named(run.suite).asking.prompting
-    if sets is None:
-        return _own_prompts(asking_run, digest)
-    phrase, identity = sets.condition(settings_of(asking_run), step, digest, asking_in_words(asking_run))
-    return [phrase, _digest(identity)]
-
-
-def _own_prompts(run: Run, digest: str | None) -> list[str]:
-    """Return the condition of a suite without prompt sets: its options, how often and how freely everything was
-    asked."""
-    options = settings_in_words(run)
-    in_words = (worded(name, value) for name, value in options.items())
-    return [listed([run.prompt_set, *in_words]), _digest([digest, options])]
 
 
 def settings_in_words(run: Run) -> dict[str, str]:
@@ -123,12 +118,6 @@ def asking_in_words(run: Run) -> dict[str, str]:
     if parameters.temperature is not None:
         chosen["temperature"] = f"{parameters.temperature:g}"
     return chosen
-
-
-def _judge(run: Run) -> list[str]:
-    judging = suite_named(run.suite).judging
-    examples = examples_text(run, judging.key) if judging and reads_prompts(run.judge) else ""
-    return [listed([judge_text(run), examples]), version_of(run)[:12]]
 
 
 def _digest(value: Any) -> str:

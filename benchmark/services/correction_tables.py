@@ -1,11 +1,7 @@
 """The table of scores without the judge's error."""
 
-from collections.abc import Iterator
-from functools import partial
-
 from benchmark.domain.tables import OF, Cell, Cells, Column, Source, Table
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
-from benchmark.suites.results import Section, ShownTable
 from benchmark.suites.showing.corrected import BESIDE, heads_of_counts, notes_of_counts
 from core.messages import Sentence, gettext_noop
 from judge.domain.corrections import CorrectedRow, Corrections, differing_text
@@ -16,16 +12,6 @@ _GROUPS = {
     "lenient": gettext_noop("Lenient"),
     "corrected": gettext_noop("Corrected"),
 }
-
-
-def correction_sections() -> list[Section]:
-    """Return the part of a page that corrected scores have."""
-    return [Section(gettext_noop("Corrected for the judge's error"), (), (NAME,))]
-
-
-def correction_tables(corrections: Corrections) -> Iterator[tuple[str, ShownTable]]:
-    """Yield the table by its name."""
-    yield NAME, ShownTable(partial(correction_table, corrections))
 
 
 def correction_table(corrections: Corrections) -> Table:
@@ -47,7 +33,17 @@ def correction_table(corrections: Corrections) -> Table:
         ],
         rows=[_cells(row, corrections) for row in corrections.rows],
         lead=[differing_text(corrections.differing)] if corrections.warns and corrections.differing is not None else [],
-        notes=_notes(corrections),
+        notes=[
+            Sentence(
+                "Corrected: prediction-powered (PPI++) from the judge's scores of all {judged} that could be "
+                "drawn and what people said of the aligned ones, in the study {study}. Brackets: 95 % "
+                "intervals over aligned {aligned}.",
+                judged=nouns_of_group(group)[1],
+                study=corrections.study,
+                aligned=units_of_group(group),
+            ),
+            *notes_of_counts(group),
+        ],
     )
 
 
@@ -65,19 +61,3 @@ def _cells(row: CorrectedRow, corrections: Corrections) -> Cells:
         study=corrections.uid, version=corrections.version,
     )  # fmt: skip
     return cells
-
-
-def _notes(corrections: Corrections) -> list[str]:
-    study, group = corrections.study, corrections.group
-    aligned, judged = units_of_group(group), nouns_of_group(group)[1]
-    return [
-        Sentence(
-            "Corrected: prediction-powered (PPI++) from the judge's scores of all {judged} that could be "
-            "drawn and what people said of the aligned ones, in the study {study}. Brackets: 95 % "
-            "intervals over aligned {aligned}.",
-            judged=judged,
-            study=study,
-            aligned=aligned,
-        ),
-        *notes_of_counts(group),
-    ]

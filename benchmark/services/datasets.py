@@ -66,10 +66,10 @@ def keep_version(
     **fields: Any,
 ) -> Dataset:
     """Keep samples, in their order, as the next version of a project, whose row the caller has locked."""
-    newest = Dataset.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
+    newest = Dataset.objects.filter(project=project).aggregate(version=Max("version"))
     dataset = Dataset.objects.create(
         project=project,
-        version=newest + 1,
+        version=(newest["version"] or 0) + 1,
         digest=digest,
         schema_name=project.schema_name,
         schema_version=project.schema_version,
@@ -118,8 +118,7 @@ def contents_of(dataset: Dataset) -> Json:
 
 def samples_by(dataset: Dataset, name: str) -> dict[str, int]:
     """Return how many samples there are of each value of a column, without those where it is empty."""
-    rows = dataset.samples.exclude(**{name: ""}).order_by(name).values_list(name)
-    return dict(rows.annotate(Count("pk")))
+    return dict(dataset.samples.exclude(**{name: ""}).order_by(name).values_list(name).annotate(Count("pk")))
 
 
 RULES = {"schema_version": gettext_noop("Label schema"), "rule_version": gettext_noop("Rules that settle labels")}

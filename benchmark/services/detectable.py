@@ -1,7 +1,7 @@
 """The power of a run, before it is launched: the smallest difference that its samples can tell from chance."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import comb
 from statistics import fmean
@@ -51,10 +51,9 @@ def _spreads(plan: Plan) -> dict[str, float | None]:
     rows = StoryScores.objects.current().filter(run__in=runs, entrant__isnull=False).order_by("-entrant")
     kept = list(rows.values_list("pk", "entrant__endpoint_id"))
 
-    def spreads() -> dict[str, float | None]:
-        return {group: difference_sd(means) for group, means in _earlier(plan, kept).items()}
-
-    return kept_as("spreads", kept, spreads)
+    return kept_as(
+        "spreads", kept, lambda: {group: difference_sd(means) for group, means in _earlier(plan, kept).items()}
+    )
 
 
 Means = dict[str, dict[int, float]]
@@ -73,15 +72,11 @@ def _earlier(plan: Plan, kept: Sequence[tuple[int, int]]) -> dict[str, Means]:
         metrics = StoryScores.objects.filter(pk=pk).values_list("metrics", flat=True).first() if lacking else None
         for group in lacking:
             columns = KeptScores(metrics or {}).columns(group.key, "repaired")
-            if means := _means(scores_by_story(columns, group.score), clusters):
+            scores_by_cluster: dict[int, list[float]] = defaultdict(list)
+            for number, score in scores_by_story(columns, group.score).items():
+                if score is not None:
+                    scores_by_cluster[clusters[number]].append(score)
+            if scores_by_cluster:
+                means = {index: fmean(of_cluster) for index, of_cluster in scores_by_cluster.items()}
                 earlier[group.key][str(endpoint)] = means
     return earlier
-
-
-def _means(scores: Mapping[int, float | None], clusters: Mapping[int, int]) -> dict[int, float]:
-    """Return the mean score by the index of the cluster, from {sample: score} and {sample: index}."""
-    scores_by_cluster: dict[int, list[float]] = defaultdict(list)
-    for number, score in scores.items():
-        if score is not None:
-            scores_by_cluster[clusters[number]].append(score)
-    return {index: fmean(of_cluster) for index, of_cluster in scores_by_cluster.items()}

@@ -20,7 +20,8 @@ from benchmark.services.asked_again import control_results, method_results
 from benchmark.services.asked_again_tables import control_tables, method_tables
 from benchmark.services.calibration import calibration
 from benchmark.services.comparisons import Comparison
-from benchmark.services.correction_tables import correction_tables
+from benchmark.services.correction_tables import NAME as CORRECTED
+from benchmark.services.correction_tables import correction_table
 from benchmark.services.entered_rows import rows_of, with_entered
 from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.methods_text import Facts, facts_of, methods_of
@@ -182,7 +183,14 @@ def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, 
         beside = dict([*controls, *methods])
         for suite in suites_of(document):
             results = results_of(document, suite, parse)
-            own = {**own_of(suite.results.tables, results, failed), **dict(_of_repetitions(results)), **beside}
+            own = {**own_of(suite.results.tables, results, failed)}
+            for group, entrants in results.analysed.items():
+                repeated = [entrant for entrant in entrants if repetitions_of(entrant, parse) is not None]
+                if repeated:
+                    own[f"repetitions-{group}"] = ShownTable(partial(repetition_table, repeated, group, parse))
+                if parse == "repaired" and any(flips_of(entrant) for entrant in repeated):
+                    own[f"repetition-stories-{group}"] = ShownTable(partial(repetition_story_table, repeated, group))
+            own |= beside
             tables |= {f"{name}-{parse}": (name, table, parse) for name, table in own.items()}
     return {
         key: partial(_table, document, *given)
@@ -229,16 +237,6 @@ def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
         if splits := (document.prompt_splits or {}).get(group):
             yield f"prompts-{group}", ShownTable(partial(prompt_table, splits, group))
     if document.corrections:
-        yield from correction_tables(document.corrections)
+        yield CORRECTED, ShownTable(partial(correction_table, document.corrections))
     if tests_of(judged):
         yield "judge-tests", ShownTable(partial(judge_test_table, judged))
-
-
-def _of_repetitions(results: ParseResults) -> Iterator[tuple[str, ShownTable]]:
-    """Yield the tables of single repetitions in one parse."""
-    parse = results.parse
-    for group, entrants in results.analysed.items():
-        if repeated := [entrant for entrant in entrants if repetitions_of(entrant, parse) is not None]:
-            yield f"repetitions-{group}", ShownTable(partial(repetition_table, repeated, group, parse))
-            if parse == "repaired" and any(flips_of(entrant) for entrant in repeated):
-                yield f"repetition-stories-{group}", ShownTable(partial(repetition_story_table, repeated, group))

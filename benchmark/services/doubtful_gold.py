@@ -19,7 +19,7 @@ from annotation.services.adjudication import (
     lock_propositions,
     undo_decision,
 )
-from benchmark.domain.doubtful_gold import Doubt, Doubts, doubts
+from benchmark.domain.doubtful_gold import Doubt, doubts
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.models import DatasetSample, Entrant, SecondLook
 from benchmark.services.gold_kinds import Labelling, Material, material_of
@@ -111,7 +111,20 @@ class DoubtfulGold:
 
 def doubtful_gold(labelling: Labelling, *, closed: Collection[int] = ()) -> DoubtfulGold:
     """Return the doubtful cells of a version, without those of the `closed` stories, with what experts said of each."""
-    material, doubted = material_of(labelling), doubts_of(labelling)
+    models = {
+        entrant.entrant: entrant.name
+        for entrant in labelling.entrants
+        if entrant.kind == "model" and entrant.entrant is not None
+    }
+    rows = Entrant.objects.filter(pk__in=list(models)).select_related("endpoint")
+    # a model of no known family is one of its own
+    families = {models[row.pk]: family_named(row.endpoint.model, row.endpoint.family) or models[row.pk] for row in rows}
+    material = material_of(labelling)
+    doubted = kept_as(
+        "doubtful-gold",
+        [labelling.versions, sorted(families.items())],
+        lambda: doubts(material.cells, material.predicted, families),
+    )
     stories = material.cells.stories
     numbered = [(stories[material.cells.story[doubt.cell]], doubt) for doubt in doubted.listed]
     listed = [(number, doubt) for number, doubt in numbered if number not in set(closed)]
@@ -119,28 +132,6 @@ def doubtful_gold(labelling: Labelling, *, closed: Collection[int] = ()) -> Doub
     made = [_cell(material, labelling.dataset.schema, number, doubt, *present) for number, doubt in listed]
     kept = tuple(cell for cell in made if cell is not None and (cell.now == cell.gold or cell.changed))
     return DoubtfulGold(kept, len(made) - len(kept), max(doubted.families, default=0), frozenset(stories))
-
-
-def doubts_of(labelling: Labelling) -> Doubts:
-    """Return the doubts of a version, kept for a while."""
-    families = families_of(labelling)
-
-    def compute() -> Doubts:
-        material = material_of(labelling)
-        return doubts(material.cells, material.predicted, families)
-
-    return kept_as("doubtful-gold", [labelling.versions, sorted(families.items())], compute)
-
-
-def families_of(labelling: Labelling) -> dict[str, str]:
-    """Return the family of each model by its name, the name itself where none can be told; baselines have none."""
-    models = {
-        entrant.entrant: entrant.name
-        for entrant in labelling.entrants
-        if entrant.kind == "model" and entrant.entrant is not None
-    }
-    rows = Entrant.objects.filter(pk__in=list(models)).select_related("endpoint")
-    return {models[row.pk]: family_named(row.endpoint.model, row.endpoint.family) or models[row.pk] for row in rows}
 
 
 Tables = Mapping[int, tuple[DatasetSample, list[Proposition]]]
@@ -175,9 +166,15 @@ def _cell(
     """Return the cell of a doubt. Returns None if its proposition is no longer as it was published."""
     cells, at = material.cells, doubt.cell
     row, dimension = int(cells.row[at]), int(cells.dimension[at])
-    proposition = _proposition(*tables[number], row) if number in tables else None
-    if proposition is None:
+    if number not in tables:
         return None
+    sample, table = tables[number]
+    published = sample.beliefs[row]
+    same = [each for each in table if (each.actor, each.belief) == (published["actor"], published["belief"])]
+    if not same:
+        return None
+    # the proposition where it stood, or else the first that says the same
+    proposition = next((each for each in table[row : row + 1] if each in same), same[0])
     key = schema.keys[dimension]
     label = gold.get((proposition.pk, key))
     return DoubtfulCell(
@@ -188,14 +185,6 @@ def _cell(
         proposed=material.label_of(dimension, doubt.label), families=doubt.against, heard=doubt.heard,
         look=looks.get((proposition.pk, key)),
     )  # fmt: skip
-
-
-def _proposition(sample: DatasetSample, table: list[Proposition], row: int) -> Proposition | None:
-    """Return the proposition of a published row: where it stood, or else the first that says the same."""
-    published = sample.beliefs[row]
-    same = [each for each in table if (each.actor, each.belief) == (published["actor"], published["belief"])]
-    in_place = [each for each in table[row : row + 1] if each in same]
-    return next(iter([*in_place, *same]), None)
 
 
 # --- second looks

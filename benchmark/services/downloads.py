@@ -152,8 +152,15 @@ def _exchanged(entrant: Entrant, items: QuerySet[RunItem]) -> Exchanged:
         answers.setdefault(key, {})[step] = answer
 
     def exchanges(chosen: Sequence[Sample]) -> dict[str, dict[str, Exchange]]:
-        return _exchanges(items.filter(sample__in=[ids[sample.key] for sample in chosen]))
+        calls: dict[str, dict[str, Exchange]] = {}
+        rows = items.filter(sample__in=[ids[sample.key] for sample in chosen], call__isnull=False)
+        for key, step, body, answer in rows.values_list("sample__key", "step", "call__body", "call__answer"):
+            calls.setdefault(key, {})[step] = Exchange(*_sent(body), answer)
+        return calls
 
+    examples: dict[str, int] = {}
+    for row in run.provenance.examples:
+        examples[row.step] = max(examples.get(row.step, 0), row.most)
     return Exchanged(
         asked=_asked(entrant),
         samples=list(rows.values()),
@@ -161,19 +168,11 @@ def _exchanged(entrant: Entrant, items: QuerySet[RunItem]) -> Exchanged:
         answers=answers,
         exchanges=exchanges,
         settings=settings_of(run),
-        examples=_examples(run),
+        examples=examples,
         judge=judge.model if (judge := run.provenance.judge) else None,
         dataset=f"{run.project.slug}-v{run.dataset.version}.jsonl",
         dataset_lines=partial(dataset_lines, run.dataset),
     )
-
-
-def _exchanges(items: QuerySet[RunItem]) -> dict[str, dict[str, Exchange]]:
-    calls: dict[str, dict[str, Exchange]] = {}
-    rows = items.filter(call__isnull=False).values_list("sample__key", "step", "call__body", "call__answer")
-    for key, step, body, answer in rows:
-        calls.setdefault(key, {})[step] = Exchange(*_sent(body), answer)
-    return calls
 
 
 def _asked(entrant: Entrant) -> Asked:
@@ -188,20 +187,12 @@ def _asked(entrant: Entrant) -> Asked:
     )
 
 
-def _examples(run: Run) -> dict[str, int]:
-    most: dict[str, int] = {}
-    for row in run.provenance.examples:
-        most[row.step] = max(most.get(row.step, 0), row.most)
-    return most
-
-
 def _sent(body: str) -> tuple[str, str]:
     """Return (system, user) of a call's body; of a baseline, which is sent no text, the data that it read."""
     request: Mapping[str, Any] = json.loads(body)
     if not request.get("messages"):
         return "", json.dumps(request.get("task", {}), ensure_ascii=False, indent=1)
-    system = [_text(request.get("system") or "")]
-    texts_by_role = {"system": system, "user": []}
+    texts_by_role = {"system": [_text(request.get("system") or "")], "user": []}
     for message in request["messages"]:
         texts_by_role.setdefault(message["role"], []).append(_text(message["content"]))
     return "\n\n".join(filter(None, texts_by_role["system"])), "\n\n".join(texts_by_role["user"])

@@ -21,19 +21,15 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import suite_named, suites, suites_of
 from benchmark.suites.reports import Published
-from core.messages import Sentence, gettext_noop, labelled, listed
+from core.messages import Refusal, Sentence, gettext_noop, labelled, listed
 
 PER_CENT = re.compile(r"\d{1,3}(\.\d{1,6})?", re.ASCII)
 POINTS = re.compile(rf"[+-]?{PER_CENT.pattern}", re.ASCII)
 
 
-class EntryRefused(ValueError):
-    """A row that is not kept. Its text says why in one sentence; `field` is what to change: name, kind, source, the key
-    of a figure, or empty for figures."""
-
-    def __init__(self, sentence: str, field: str) -> None:
-        super().__init__(sentence)
-        self.field = field
+class EntryRefused(Refusal):
+    """A row that is not kept. Its `field` is what to change: name, kind, source, the key of a figure, or empty for
+    figures."""
 
 
 def problems_of(suite: Suite, entry: PaperRow) -> Iterator[EntryRefused]:
@@ -98,8 +94,7 @@ def _metrics(entry: PaperRow) -> dict[str, str]:
 
 def add_row(*, by: User | None, project: Project, suite: Suite, entry: PaperRow) -> EnteredRow:
     """Keep a row. Raises EntryRefused."""
-    row = EnteredRow(project=project, suite=suite.name, created_by=by)
-    return _written(by, row, suite, entry, "results.entered")
+    return _written(by, EnteredRow(project=project, suite=suite.name, created_by=by), suite, entry, "results.entered")
 
 
 def edit_row(*, by: User | None, row: EnteredRow, entry: PaperRow) -> EnteredRow:

@@ -15,7 +15,6 @@ from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, draft_of, method_of, methods_of, own_steps, plan_of, under_control
 from benchmark.services.question_sizes import Size, sizes_of, test_sizes
 from benchmark.services.run_items import answers_by
-from benchmark.suites.questions import Step
 from benchmark.suites.registry import suite_named
 from core.messages import Sentence, word
 from workers.domain.pricing import Money
@@ -157,22 +156,16 @@ def parts_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
                 answered = set(answers_by(plan.source, model).values_list("sample_id", flat=True))
                 asked_stories = [story for story in asked_stories if story.pk in answered]
             parts.append(Part(model, step, plan.judge if judged and plan.judge else model, asked_stories))
-    return [part for part in [*parts, *_test_of(plan, stories)] if part.stories]
-
-
-def _test_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
-    """Return the self-test of the judge as a part, where the launch makes one."""
     draft = draft_of(plan, stories)
-    if plan.judge is None or not is_wanted(plan, draft):
-        return []
-    return [Part(plan.judge, SELF_TEST, plan.judge, [story for story, _ in calls_of(draft)])]
+    if plan.judge and is_wanted(plan, draft):
+        parts.append(Part(plan.judge, SELF_TEST, plan.judge, [story for story, _ in calls_of(draft)]))
+    return [part for part in parts if part.stories]
 
 
 def parts_of_extension(more: Extension) -> list[Part]:
     """Return the parts that extending a run adds: new stories of its models, all stories of new models."""
     plan = more.plan.without_test()
-    joined = replace(plan, endpoints=more.added)
-    return [*parts_of(plan, more.fresh), *parts_of(joined, more.stories)]
+    return [*parts_of(plan, more.fresh), *parts_of(replace(plan, endpoints=more.added), more.stories)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,32 +181,28 @@ class Asking:
 
 
 def askings_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Asking]:
-    """Return what a plan asks on these samples, as published first, then under each of its controls."""
-    looked, notes = _looked_at(plan, stories)
+    """Return what a plan asks on these samples, as published first, then under each of its controls. Of more than
+    MOST_LOOKED_AT samples it looks at about that many in whole clusters, the same each time."""
+    looked, notes = stories, []
+    if len(stories) > MOST_LOOKED_AT:
+        clusters = sorted({story.cluster for story in stories})
+        drawn = {*random.Random(1).sample(clusters, max(1, len(clusters) * MOST_LOOKED_AT // len(stories)))}
+        looked = [story for story in stories if story.cluster in drawn]
+        notes = [
+            Sentence(
+                "Estimated from {looked} of the {stories} {many}, drawn by whole {clusters}.",
+                looked=f"{len(looked):,}",
+                stories=f"{len(stories):,}",
+                many=word(plan.definition.noun[1]),
+                clusters=word(plan.definition.cluster[1]),
+            )
+        ]
     askings = [Asking(plan, stories, parts_of(plan, looked), notes, len(stories) / len(looked))]
     for name in plan.controls:
         under, samples, left_out = under_control(plan, name, looked, len(stories))
         parts = parts_of(under, samples) if under else []
         askings.append(Asking(under or plan, samples, parts, left_out, len(stories) / len(looked)))
     return askings
-
-
-def _looked_at(plan: Plan, stories: Sequence[DatasetSample]) -> tuple[Sequence[DatasetSample], list[str]]:
-    """Return whole clusters of about MOST_LOOKED_AT samples, drawn alike each time, with a sentence that says so; all
-    samples where there are no more."""
-    if len(stories) <= MOST_LOOKED_AT:
-        return stories, []
-    clusters = sorted({story.cluster for story in stories})
-    drawn = {*random.Random(1).sample(clusters, max(1, len(clusters) * MOST_LOOKED_AT // len(stories)))}
-    looked, noun = [story for story in stories if story.cluster in drawn], plan.definition.noun[1]
-    note = Sentence(
-        "Estimated from {looked} of the {stories} {many}, drawn by whole {clusters}.",
-        looked=f"{len(looked):,}",
-        stories=f"{len(stories):,}",
-        many=word(noun),
-        clusters=word(plan.definition.cluster[1]),
-    )
-    return looked, [note]
 
 
 def askings_of_plans(plans: Sequence[Plan]) -> list[Asking]:
@@ -258,9 +247,15 @@ def estimate_all(askings: Sequence[Asking], look: Look | None = None) -> Estimat
     for asking in askings:
         cached = look(asking.plan, asking.stories, asking.parts) if look else None
         estimated = estimate_of(asking.plan, asking.stories, asking.parts, cached, counted)
-        estimates.append(
-            replace(estimated, each=asking.each, lines=[_priced_line(line, asking.each) for line in estimated.lines])
-        )
+        if asking.each != 1:
+            estimated.each = asking.each
+            for line in estimated.lines:
+                for name in ("calls", "cached", "shared", "input_tokens", "output_tokens", "too_long"):
+                    if (value := getattr(line, name)) is not None:
+                        setattr(line, name, round(value * asking.each))
+                line.cost = None if line.cost is None else line.cost * Decimal(asking.each)
+                line.most = None if line.most is None else line.most * Decimal(asking.each)
+        estimates.append(estimated)
     largest = max(estimates, key=lambda estimated: estimated.count)  # of equals the first, as published
     return Estimate(
         largest.stories,
@@ -268,16 +263,6 @@ def estimate_all(askings: Sequence[Asking], look: Look | None = None) -> Estimat
         [note for asking in askings for note in asking.notes],
         largest.each,
     )
-
-
-def _priced_line(line: Line, each: float) -> Line:
-    """Return the line with what it comes to where each of its questions stands for `each`."""
-    if each == 1:
-        return line
-    counts = ("calls", "cached", "shared", "input_tokens", "output_tokens", "too_long")
-    scaled = {name: round(value * each) for name in counts if (value := getattr(line, name)) is not None}
-    money = {name: value * Decimal(each) for name in ("cost", "most") if (value := getattr(line, name)) is not None}
-    return replace(line, **scaled, **money)
 
 
 def estimate(plan: Plan) -> Estimate:
@@ -312,21 +297,15 @@ def estimate_of(
         cached = None if cached_by_part is None else cached_by_part.get((part.model.pk, part.step), set())
         mine = {story.pk: sizes[part.step][story.pk] for story in part.stories}
         line = Line(part.model, part.step, part.asked, plan.suite, method=method, control=control)
-        is_test = part.step == SELF_TEST
-        resting = set() if is_test else _resting(plan, part, sizes)
-        estimate.lines.append(line_of(plan, line, mine, cached, None if is_test else counted, resting))
+        if part.step == SELF_TEST:
+            estimate.lines.append(line_of(plan, line, mine, cached))
+            continue
+        # what is asked word for word as at an earlier step rests on no earlier answer
+        needed = plan.definition.needed(part.step, plan.steps)
+        earlier = {(pk, size.digest) for step in needed for pk, size in sizes.get(step, {}).items() if size.digest}
+        resting = {pk for pk, size in mine.items() if needed and (pk, size.digest) not in earlier}
+        estimate.lines.append(line_of(plan, line, mine, cached, counted, resting))
     return estimate
-
-
-def _resting(plan: Plan, part: Part, sizes: Mapping[str, Mapping[int, Size]]) -> set[int]:
-    """Return the ids of the samples whose question rests on an earlier answer: what is asked word for word as at an
-    earlier step cannot."""
-    needed = plan.definition.needed(part.step, plan.steps)
-    if not needed:
-        return set()
-    mine = sizes[part.step]
-    earlier = {(pk, size.digest) for step in needed for pk, size in sizes.get(step, {}).items() if size.digest}
-    return {story.pk for story in part.stories if (story.pk, mine[story.pk].digest) not in earlier}
 
 
 def steps_asked(plan: Plan, model: Endpoint) -> list[str]:
@@ -335,13 +314,12 @@ def steps_asked(plan: Plan, model: Endpoint) -> list[str]:
     available = entrant_steps | set(plan.judged_anew)
     judged = {step.key for step in plan.definition.launched if step.judged and set(step.needs) <= available}
     asked = entrant_steps | (judged & set(plan.steps))
-    return [key for step in plan.definition.launched if step.key in asked for key in (step.key, *_passes(plan, step))]
-
-
-def _passes(plan: Plan, step: Step) -> Sequence[str]:
-    """Return the steps at which the judge is asked once more about the same answers."""
-    judge = plan.definition.judge
-    return judge.passes(plan.settings) if judge and step == plan.definition.judging else ()
+    judge, judging = plan.definition.judge, plan.definition.judging
+    steps = []
+    for step in plan.definition.launched:
+        if step.key in asked:  # a judge may be asked several times about the same answers
+            steps += [step.key, *(judge.passes(plan.settings) if judge and step == judging else ())]
+    return steps
 
 
 def estimate_of_test(run: Run) -> Line:

@@ -17,7 +17,7 @@ from annotation.services import audit
 from benchmark.domain.provenance import LaterChange
 from benchmark.models import Entrant, Run, RunItem, SnapshotItem
 from benchmark.services.archiving import locked_run
-from benchmark.services.asking import passes_of, question_of, request_for
+from benchmark.services.asking import passes_of, question_of, step_request
 from benchmark.services.items import LOST
 from benchmark.services.judges import judged_at
 from benchmark.services.launches import READ_AGAIN
@@ -63,7 +63,14 @@ class EvaluationHandler(JobHandler):
         requests: dict[int, Request | str] = {}
         for item in items:
             run_item = run_items.get(item.pk)
-            requests[item.pk] = _request(run_item, texts[run_item.pk]) if run_item else GONE
+            if run_item is None:
+                requests[item.pk] = GONE
+                continue
+            run, answers, turn = run_item.entrant.run, texts[run_item.pk], run_item.repetition
+            try:
+                requests[item.pk] = step_request(run_item.sample, run_item.step, run, None, answers, turn)
+            except (SuiteFailed, BadQuestion) as error:  # only this item fails
+                requests[item.pk] = str(error)
         return requests
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
@@ -98,14 +105,6 @@ class EvaluationHandler(JobHandler):
         REPORTS.notify(job.pk)
 
 
-def _request(run_item: RunItem, texts: Texts) -> Request | str:
-    """Return the request of an item, or why there is none: an item whose suite raises fails alone."""
-    try:
-        return request_for(run_item, texts)
-    except (SuiteFailed, BadQuestion) as error:
-        return str(error)
-
-
 def _run_items(items: Sequence[Item]) -> dict[int, RunItem]:
     """Return run items by the id of their work item, whose key is the id of the run item."""
     item_ids = {int(item.key): item.pk for item in items}
@@ -124,7 +123,12 @@ Texts = Mapping[str, str]
 
 def answers_of(run_items: Sequence[RunItem | SnapshotItem]) -> dict[int, Texts]:
     """Return, by run item id, the model's answers to the same story that its question or answer is read with."""
-    related = {run_item.pk: _related(run_item) for run_item in run_items}
+    related: dict[int, Collection[str]] = {}
+    for run_item in run_items:
+        try:
+            related[run_item.pk] = suite_named(run_item.entrant.run.suite).related(run_item.step)
+        except SuiteUnknown:  # a suite that is not installed fails the item
+            related[run_item.pk] = ()
     related_items = [run_item for run_item in run_items if related[run_item.pk]]
     if not related_items:
         return {run_item.pk: {} for run_item in run_items}
@@ -139,20 +143,11 @@ def answers_of(run_items: Sequence[RunItem | SnapshotItem]) -> dict[int, Texts]:
         )
     )
     texts_by_turn: dict[tuple[int, int, int], dict[str, str]] = {}
-    rows = answered.values_list("entrant_id", "sample_id", "repetition", "step", "call__answer")
-    for *turn, step, text in rows:
+    for *turn, step, text in answered.values_list("entrant_id", "sample_id", "repetition", "step", "call__answer"):
         texts_by_turn.setdefault(tuple(turn), {})[step] = text
     return {
         run_item.pk: texts_by_turn.get(_turn(run_item), {}) if related[run_item.pk] else {} for run_item in run_items
     }
-
-
-def _related(run_item: RunItem | SnapshotItem) -> Collection[str]:
-    """Return the steps whose answers an item is read with; none if its suite is not installed, which fails the item."""
-    try:
-        return suite_named(run_item.entrant.run.suite).related(run_item.step)
-    except SuiteUnknown:
-        return ()
 
 
 def _turn(run_item: RunItem | SnapshotItem) -> tuple[int, int, int]:
@@ -189,7 +184,8 @@ def _parsed_values(parsed: Parsed, why: str) -> tuple[Any, ...]:
 
 
 def _open_following(parsed: Sequence[RunItem]) -> None:
-    """Open an item for each question that needed these answers; the judge is asked about empty tables, as published."""
+    """Open an item for each question that needed these answers, if all of these are there, and with a judging one its
+    other passes. The judge is asked about empty tables, as published."""
     items_by_step: dict[tuple[str, tuple[str, ...]], list[RunItem]] = {}
     for run_item in parsed:
         run = run_item.entrant.run
@@ -198,30 +194,25 @@ def _open_following(parsed: Sequence[RunItem]) -> None:
         for step in suite.following(run_item.step):
             if step.key in run.steps and step.asks_about(run_item.sample.category):
                 items_by_step.setdefault((step.key, suite.needed(step.key, steps)), []).append(run_item)
-    for (step_key, needed), run_items in items_by_step.items():
-        _open(step_key, needed, run_items)
-
-
-def _open(step: str, needed: Sequence[str], before: Sequence[RunItem]) -> None:
-    """Open the step where all answers that it needs are there, and with a judging one its other passes."""
-    turns = {_turn(run_item): run_item for run_item in before}
-    if needed[1:]:  # of two workers that take in the last two answers, the second has to see what the first one kept
-        list(Entrant.objects.select_for_update().filter(pk__in={entrant for entrant, *_ in turns}).order_by("pk"))
-    entrants, samples = (list({turn[at] for turn in turns}) for at in (0, 1))
-    at = RunItem.objects.filter(entrant__in=entrants, sample__in=samples)
-    turns_at = at.values_list("entrant_id", "sample_id", "repetition")
-    taken = set(turns_at.filter(step=step))
-    counts = Counter(turns_at.filter(step__in=needed, call__isnull=False))
-    opening = [run_item for turn, run_item in turns.items() if turn not in taken and counts[turn] == len(needed)]
-    fields = ("entrant", "sample", "repetition", "step", "unreadable")
-    runs = {run_item.entrant.run_id: run_item.entrant.run for run_item in opening}
-    passes = {pk: passes_of(run) if step == judged_at(run) else () for pk, run in runs.items()}
-    rows = [(*_turn(run_item), key, "") for run_item in opening for key in (step, *passes[run_item.entrant.run_id])]
-    insert_rows(RunItem, fields, rows)
-    steps = {step, *(key for keys in passes.values() for key in keys)}
-    waiting = at.filter(step__in=steps, item=None, call=None)
-    for run in runs.values():
-        add_work(run=run, run_items=waiting.filter(entrant__run=run), now=timezone.now())
+    for (step_key, needed), before in items_by_step.items():
+        turns = {_turn(run_item): run_item for run_item in before}
+        entrants, samples = ({turn[at] for turn in turns} for at in (0, 1))
+        if needed[1:]:
+            # of two workers that take in the last two answers, the second has to see what the first one kept
+            list(Entrant.objects.select_for_update().filter(pk__in=entrants).order_by("pk"))
+        there = RunItem.objects.filter(entrant__in=entrants, sample__in=samples)
+        turns_there = there.values_list("entrant_id", "sample_id", "repetition")
+        taken = set(turns_there.filter(step=step_key))
+        counts = Counter(turns_there.filter(step__in=needed, call__isnull=False))
+        opening = [run_item for turn, run_item in turns.items() if turn not in taken and counts[turn] == len(needed)]
+        runs = {run_item.entrant.run_id: run_item.entrant.run for run_item in opening}
+        keys = {pk: (step_key, *(passes_of(run) if step_key == judged_at(run) else ())) for pk, run in runs.items()}
+        rows = [(*_turn(run_item), key, "") for run_item in opening for key in keys[run_item.entrant.run_id]]
+        insert_rows(RunItem, ("entrant", "sample", "repetition", "step", "unreadable"), rows)
+        opened = {step_key, *(key for own in keys.values() for key in own)}
+        waiting = there.filter(step__in=opened, item=None, call=None)
+        for run in runs.values():
+            add_work(run=run, run_items=waiting.filter(entrant__run=run), now=timezone.now())
 
 
 def _complete(parsed: Sequence[RunItem]) -> None:

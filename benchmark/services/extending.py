@@ -1,6 +1,6 @@
 """Adding models or samples to a run that is there, and to the controls beside it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -84,7 +84,7 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
             "leave the split {split} out.", "split",
             noun=suite.noun[0].capitalize(), examples=examples[0], split=suite.asking.prompting.split,
         )  # fmt: skip
-    return Extension(plan, added, fresh, _in_order([*here, *fresh]))
+    return Extension(plan, added, fresh, sorted([*here, *fresh], key=lambda story: story.position))
 
 
 def extension_under(control: Run, more: Extension) -> Extension | None:
@@ -92,11 +92,10 @@ def extension_under(control: Run, more: Extension) -> Extension | None:
     plan = plan_of(control)
     _, fresh, _ = under_control(more.plan, control.control, more.fresh)
     added = [endpoint for endpoint in more.added if own_steps(plan, endpoint)]
-    return Extension(plan, added, fresh, _in_order([*stories_of(control), *fresh])) if added or fresh else None
-
-
-def _in_order(stories: Iterable[DatasetSample]) -> list[DatasetSample]:
-    return sorted(stories, key=lambda story: story.position)
+    if not (added or fresh):
+        return None
+    stories = sorted([*stories_of(control), *fresh], key=lambda story: story.position)
+    return Extension(plan, added, fresh, stories)
 
 
 def _extend(by: User | None, run: Run, more: Extension, now: datetime) -> int:
@@ -107,12 +106,14 @@ def _extend(by: User | None, run: Run, more: Extension, now: datetime) -> int:
     run.params = run.parameters.about(len(more.stories), examples).as_json()
     everybody = replace(more.plan, endpoints=[*more.plan.endpoints, *more.added])
     names = [endpoint.name for endpoint in more.added]
+    asked: list[Any] = [(each.name, each.asked_as, each.endpoint) for each in run.entrants.select_related("endpoint")]
+    asked += [(run.judge.name, run.provenance.judge, run.judge)] if run.judge else []
     change = LaterChange(
         did=EXTENDED,
         at=now.isoformat(),
         models=names,
         stories=len(more.fresh),
-        settings=_changed_endpoints(run),
+        settings=[name for name, spec, endpoint in asked if spec != spec_of(endpoint)],
         by=versions(),
     )
     provenance = run.provenance.with_examples(examples_of(everybody, run, more.stories))
@@ -126,7 +127,13 @@ def _extend(by: User | None, run: Run, more: Extension, now: datetime) -> int:
 def _add_items(run: Run, more: Extension, now: datetime) -> int:
     """Make the new items, or leave them to a worker if they are many and depend on no other run; returns their number.
     A paused run stays paused, so that its items are made here."""
-    first = _first_questions(run, more)
+    pairs = [(entrant.endpoint, more.fresh) for entrant in run.entrants.select_related("endpoint")]
+    pairs += [(endpoint, more.stories) for endpoint in more.added]
+    first = 0  # questions that depend on no earlier answer
+    for endpoint, stories in pairs:
+        steps = own_steps(more.plan, endpoint)
+        first += len(stories) * sum(not more.plan.definition.needed(step, steps) for step in steps)
+    first *= more.plan.repetitions
     if run.job.state in EXTENDABLE and more.plan.source is None and first > preparing.AT_ONCE:
         enter_models(run, more.added)
         preparing.extend(run, more.stories)
@@ -138,22 +145,3 @@ def _add_items(run: Run, more: Extension, now: datetime) -> int:
         add_run_items(run, entrant, own_steps(more.plan, entrant.endpoint), more.fresh, now)
     enter(run, more.plan, more.added, more.stories, now)
     return RunItem.objects.filter(entrant__run=run).count() - before
-
-
-def _first_questions(run: Run, more: Extension) -> int:
-    """Count the new questions that depend on no earlier answer."""
-    pairs = [(entrant.endpoint, more.fresh) for entrant in run.entrants.select_related("endpoint")]
-    pairs += [(endpoint, more.stories) for endpoint in more.added]
-    count = 0
-    for endpoint, stories in pairs:
-        steps = own_steps(more.plan, endpoint)
-        count += len(stories) * sum(not more.plan.definition.needed(step, steps) for step in steps)
-    return more.plan.repetitions * count
-
-
-def _changed_endpoints(run: Run) -> list[str]:
-    """Return the names of the run's endpoints whose settings have changed since its launch."""
-    entrants = run.entrants.select_related("endpoint")
-    endpoints: list[Any] = [(entrant.name, entrant.asked_as, entrant.endpoint) for entrant in entrants]
-    endpoints += [(run.judge.name, run.provenance.judge, run.judge)] if run.judge else []
-    return [name for name, spec, endpoint in endpoints if spec != spec_of(endpoint)]

@@ -10,7 +10,6 @@ from benchmark.models import Entrant, Run, RunItem, StoryScores
 from benchmark.services.item_detail import lines_on_page
 from benchmark.services.reports import reports_of, samples_of, stamps_of
 from benchmark.suites.figures import KeptScores
-from benchmark.suites.groups import MetricGroup, Says
 from benchmark.suites.questions import UNREADABLE_ANSWER
 from benchmark.suites.registry import group_named, keys_of, suite_named
 from core.kept import kept_as
@@ -105,38 +104,28 @@ def _answers(entrant: Entrant, closed: Set[int]) -> dict[Asked, Answer]:
     return answers
 
 
-def _keeps_single(group: MetricGroup) -> bool:
-    """Return whether the figures of a group keep what the answer to each sample says: those of sets have it of a set
-    alone."""
-    return group.says is not None and group.counts is None
-
-
 def _statements(entrant: Entrant) -> dict[Asked, str]:
     """Return what a model's answers say by step, number of the sample and repetition: as the figures of a metric group
-    keep it, else as one of sets takes the kept parse."""
+    keep it, else, at steps with figures of sets only, as one of these takes the kept parse."""
     groups = suite_named(entrant.run.suite).groups
     metrics = StoryScores.objects.current().filter(entrant=entrant).values_list("metrics", flat=True).first()
     scores = KeptScores(metrics or {})
     words_by_question: dict[Asked, str] = {}
+    # figures of sets have what answers say of a set only
+    single = {group.key: group.scored for group in groups if group.says is not None and group.counts is None}
     for group in groups:
-        columns = scores.columns(group.key, "repaired") if _keeps_single(group) else None
+        columns = scores.columns(group.key, "repaired") if group.key in single else None
         for number, turns in zip(columns.stories, columns.said or (), strict=False) if columns else ():
             words_by_question |= {(group.scored, number, turn): words for turn, words in enumerate(turns) if words}
-    single = {group.scored for group in groups if _keeps_single(group)}
-    of_sets = {group.scored: group.says for group in groups if group.says and group.scored not in single}
-    return words_by_question | (_statements_in_sets(entrant, of_sets) if of_sets else {})
-
-
-def _statements_in_sets(entrant: Entrant, says: Mapping[str, Says]) -> dict[Asked, str]:
-    """Return what the answers at steps with figures of sets alone say one by one."""
+    says = {group.scored: group.says for group in groups if group.says and group.scored not in single.values()}
     items = RunItem.objects.filter(entrant=entrant, step__in=says, call__isnull=False)
     rows: list[Any] = list(items.values_list("step", "sample_id", "repetition", "repaired", "unreadable"))
     samples = samples_of(entrant.run) if rows else {}
-    return {
-        (step, samples[sample].number, turn): UNREADABLE_ANSWER if unreadable else says[step](samples[sample], repaired)
-        for step, sample, turn, repaired, unreadable in rows
-        if unreadable or repaired is not None
-    }
+    for step, pk, turn, repaired, unreadable in rows:
+        if unreadable or repaired is not None:
+            words = UNREADABLE_ANSWER if unreadable else says[step](samples[pk], repaired)
+            words_by_question[step, samples[pk].number, turn] = words
+    return words_by_question
 
 
 def read(flips: Sequence[Pair]) -> list[tuple[RunItem, RunItem]]:
@@ -151,13 +140,8 @@ def read(flips: Sequence[Pair]) -> list[tuple[RunItem, RunItem]]:
     for item in by_id.values():
         text = item.call.answer if item.call else ""
         item.answer = {"text": text[:MOST_CHARACTERS], "left": max(0, len(text) - MOST_CHARACTERS)}
-        item.meant = _meant(item, text)
+        # a letter does not say what it means: another option wherever options stand in another order
+        lines, _ = lines_on_page(item)
+        read_as = lines[0].repaired if len(lines) == 1 else None
+        item.meant = read_as if read_as and read_as not in text else ""
     return [(by_id[first], by_id[second]) for first, second in ids]
-
-
-def _meant(item: RunItem, answer: str) -> str:
-    """Return what an answer was read as where its words do not say it: a letter means another option wherever options
-    stand in another order."""
-    lines, _ = lines_on_page(item)
-    read_as = lines[0].repaired if len(lines) == 1 else None
-    return read_as if read_as and read_as not in answer else ""

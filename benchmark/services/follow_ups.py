@@ -14,9 +14,9 @@ from annotation.services import audit
 from benchmark.domain.provenance import LaterChange
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.archiving import locked_run
-from benchmark.services.asking import request_for
+from benchmark.services.asking import step_request
 from benchmark.services.estimates import Estimate, Line, line_of
-from benchmark.services.evaluating import Texts, answers_of
+from benchmark.services.evaluating import answers_of
 from benchmark.services.judges import judged_at
 from benchmark.services.launches import FOLLOWED_UP
 from benchmark.services.plans import RunRefused, plan_of
@@ -69,21 +69,17 @@ def estimate_of_follow_ups(run: Run) -> Estimate:
         raise RunRefused(NOTHING)
     texts, by_model = answers_of(judgements), dict[Entrant, dict[int, Size]]()
     for judgement in judgements:
-        by_model.setdefault(judgement.entrant, {})[judgement.pk] = _size(judgement, texts[judgement.pk], described)
+        assert judgement.call, "it is an answer that has gaps"
+        answers = {**texts[judgement.pk], judgement.step: judgement.call.answer}
+        run_asking, turn = judgement.entrant.run, judgement.repetition
+        question = step_request(judgement.sample, described.step, run_asking, None, answers, turn)
+        extent = Extent() if isinstance(question, str) else extent_of(question)
+        size = Size(extent, Extent(described.characters_a_row * judgement.unjudged))
+        by_model.setdefault(judgement.entrant, {})[judgement.pk] = size
     estimate.stories.extend({judgement.sample_id: judgement.sample for judgement in judgements}.values())
     for entrant, sizes in by_model.items():
         estimate.lines.append(line_of(plan, Line(entrant.endpoint, described.step, run.judge, run.suite), sizes))
     return estimate
-
-
-def _size(judgement: RunItem, texts: Texts, described: FollowUp) -> Size:
-    follow_up = RunItem(
-        entrant=judgement.entrant, sample=judgement.sample, step=described.step, repetition=judgement.repetition
-    )
-    assert judgement.call, "it is an answer that has gaps"
-    question = request_for(follow_up, {**texts, judgement.step: judgement.call.answer})
-    size = Extent() if isinstance(question, str) else extent_of(question)
-    return Size(size, Extent(described.characters_a_row * judgement.unjudged))
 
 
 NOTHING = gettext_noop(
@@ -104,10 +100,12 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
     described, gaps = follow_up_of(run), list(with_gaps(run).values_list("entrant_id", "sample_id", "repetition"))
     if described is None or not gaps:
         raise RunRefused(NOTHING)
-    insert_rows(RunItem, _NEW, [(*gap, described.step, "") for gap in gaps])
+    fields = ("entrant", "sample", "repetition", "step", "unreadable")
+    insert_rows(RunItem, fields, [(*gap, described.step, "") for gap in gaps])
     reopen_job(job.pk)
     run.job.refresh_from_db()
-    add_work(run=run, run_items=_waiting(run, described.step), now=now)
+    waiting = RunItem.objects.filter(entrant__run=run, step=described.step, item=None, call=None)
+    add_work(run=run, run_items=waiting, now=now)
     change = LaterChange(
         did=FOLLOWED_UP, at=now.isoformat(), judgements=len(gaps), prompt=described.wording, by=versions()
     )
@@ -115,10 +113,3 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
     run.save(update_fields=["spec"])
     audit.record(by=by, project=run.project, action="run.followed_up", target=run.uid, judgements=len(gaps))
     return len(gaps)
-
-
-_NEW = ("entrant", "sample", "repetition", "step", "unreadable")
-
-
-def _waiting(run: Run, step: str) -> QuerySet[RunItem]:
-    return RunItem.objects.filter(entrant__run=run, step=step, item=None, call=None)

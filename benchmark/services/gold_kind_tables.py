@@ -313,14 +313,10 @@ def standing_in_table(metrics: GoldMetrics) -> Table:
         notes=[
             EPSILON_NOTE,
             WINNING_NOTE,
-            *_unknown_sentences(metrics),
+            *([UNKNOWN_NOTE] if UNKNOWN_VOTES in metrics.standing_in else []),
             *sorted({test.reason for test in tests if test.reason}),
         ],
     )
-
-
-def _unknown_sentences(metrics: GoldMetrics) -> list[str]:
-    return [UNKNOWN_NOTE] if UNKNOWN_VOTES in metrics.standing_in else []
 
 
 def annotators_table(metrics: GoldMetrics) -> Table:
@@ -345,5 +341,5 @@ def annotators_table(metrics: GoldMetrics) -> Table:
             for row in by_model[model][0].annotators
             if row["advantage"] is not None
         ],
-        notes=[EPSILON_NOTE, *_unknown_sentences(metrics)],
+        notes=[EPSILON_NOTE, *([UNKNOWN_NOTE] if UNKNOWN_VOTES in metrics.standing_in else [])],
     )

@@ -152,24 +152,19 @@ class _Loading:
         self.suite, self.schema = labelling.suite, labelling.dataset.schema
         self.codes = [{label: at for at, label in enumerate(dimension.values)} for dimension in self.schema.dimensions]
         self.names = {entrant.entrant: entrant.name for entrant in labelling.entrants if entrant.entrant is not None}
-        self.answers = self._answers()
+        # the repaired parses of each entrant by sample, None for one that is unreadable
+        self.answers: dict[int, dict[int, list[Json | None]]] = {pk: defaultdict(list) for pk in self.names}
+        step = group_named(self.suite.gold.people).scored
+        items = RunItem.objects.filter(entrant__in=list(self.answers), step=step).order_by("repetition")
+        rows = items.values_list("entrant_id", "sample_id", "repaired", "unreadable", "call_id")
+        for entrant, pk, parsed, unreadable, call in rows:
+            self.answers[entrant][pk].append(None if unreadable or not call else parsed)
         common = set.intersection(*(set(by_sample) for by_sample in self.answers.values())) if self.answers else set()
         stories = DatasetSample.objects.filter(pk__in=common, dataset=labelling.dataset)
         self.samples = list(stories.order_by("position"))
         voted = {name for sample in self.samples for name in sample.votes}
         everybody = {name for votes in labelling.dataset.samples.values_list("votes", flat=True) for name in votes}
         self.annotators = {name: number for number, name in enumerate(sorted(everybody), 1) if name in voted}
-
-    def _answers(self) -> dict[int, dict[int, list[Json | None]]]:
-        """Return the repaired parses of each entrant by sample, None for one that is unreadable."""
-        answers: dict[int, dict[int, list[Json | None]]] = {pk: defaultdict(list) for pk in self.names}
-        step = group_named(self.suite.gold.people).scored
-        items = RunItem.objects.filter(entrant__in=list(answers), step=step).order_by("repetition")
-        for entrant, sample, parsed, unreadable, call in items.values_list(
-            "entrant_id", "sample_id", "repaired", "unreadable", "call_id"
-        ):
-            answers[entrant][sample].append(None if unreadable or not call else parsed)
-        return answers
 
     def material(self) -> Material:
         rows = [row for at, sample in enumerate(self.samples) for row in self._cells(at, sample)]
@@ -217,25 +212,23 @@ class _Loading:
         return self.codes[dimension].get(label, UNLABELLED) if label else NOTHING
 
     def _predicted(self, size: int) -> dict[str, Ints]:
+        """Return the codes of each model's labels by name, shape (repetitions, cells)."""
+        labels_in, width, start = self.suite.gold.labels, len(self.codes), 0
+        assert labels_in is not None
         tries = max((len(answers) for by_sample in self.answers.values() for answers in by_sample.values()), default=1)
         predicted = {name: np.full((max(tries, 1), size), NOTHING, dtype=np.int64) for name in self.names.values()}
-        start = 0
         for sample in self.samples:
             for entrant, name in self.names.items():
-                self._fill(predicted[name], start, sample, self.answers[entrant][sample.pk])
-            start += len(sample.beliefs) * len(self.codes)
+                parses = self.answers[entrant][sample.pk]
+                usable = [(turn, parsed) for turn, parsed in enumerate(parses) if parsed is not None]
+                read = labels_in(sample_of(sample), self.schema, [parsed for _, parsed in usable])
+                for (turn, _), rows in zip(usable, read, strict=True):
+                    for row, labels in rows.items():
+                        first = start + row * width
+                        codes = [self.codes[at].get(label, UNLABELLED) for at, label in enumerate(labels)]
+                        predicted[name][turn, first : first + width] = codes
+            start += len(sample.beliefs) * width
         return predicted
-
-    def _fill(self, into: Ints, start: int, sample: DatasetSample, parses: Sequence[Json | None]) -> None:
-        assert self.suite.gold.labels is not None
-        usable = [(turn, parsed) for turn, parsed in enumerate(parses) if parsed is not None]
-        read = self.suite.gold.labels(sample_of(sample), self.schema, [parsed for _, parsed in usable])
-        for (turn, _), rows in zip(usable, read, strict=True):
-            for row, labels in rows.items():
-                first = start + row * len(self.codes)
-                into[turn, first : first + len(self.codes)] = [
-                    self.codes[at].get(label, UNLABELLED) for at, label in enumerate(labels)
-                ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from annotation.domain.shipped_schemas import version_text
 from annotation.models import GoldEvent, GoldLabel, Project, Proposition, Story, TableKind, User, Vote
@@ -21,49 +21,44 @@ ByPerson = dict[str, list[list[str]]]
 """{user name: [[label of each dimension, "" without one] of each proposition]}."""
 
 
-class _StoryRows(NamedTuple):
-    """Rows of a batch of stories by proposition id; `tables` by story id."""
-
-    tables: dict[int, list[Proposition]]
-    gold: dict[int, dict[str, tuple[str, str]]]
-    votes: dict[int, dict[str, dict[str, str]]]
-    decisions: Decisions
-    provenance: Provenance
-
-
 def samples_of(project: Project, stories: Sequence[int]) -> Iterator[tuple[int, DatasetSample | None]]:
     """Yield each story with its sample, which is not saved; None where a cell of it is unsettled."""
     keys = project.schema.keys
     for at in range(0, len(stories), AT_ONCE):
         selected = Story.objects.filter(pk__in=stories[at : at + AT_ONCE]).select_related("category", "split")
         batch = list(selected.order_by("id"))
-        rows = _rows_of(batch)
+        tables: dict[int, list[Proposition]] = defaultdict(list)
+        live = Proposition.objects.live_gold().filter(table__story__in=batch).select_related("table")
+        for row in live.order_by("position"):
+            tables[row.table.story_id].append(row)
+        gold: dict[int, dict[str, tuple[str, str]]] = defaultdict(dict)
+        labels = GoldLabel.objects.filter(proposition__table__story__in=batch, proposition__removed_at__isnull=True)
+        for pk, key, label, method in labels.values_list("proposition_id", "dimension", "label", "method"):
+            gold[pk][key] = (label, method)
+        votes: Decisions = defaultdict(lambda: defaultdict(dict))
+        cast = Vote.objects.cast().filter(proposition__table__story__in=batch)
+        for pk, key, name, label in cast.values_list("proposition_id", "dimension", "annotator__username", "label"):
+            votes[pk][name][key] = label
+        decisions = decisions_in(GoldEvent.objects.filter(proposition__table__story__in=batch))
+        provenance = provenance_of(batch)
         for story in batch:
-            yield story.pk, _row(story, rows, keys)
+            yield story.pk, _row(story, tables[story.pk], gold, votes, decisions, provenance, keys)
 
 
-def _rows_of(stories: list[Story]) -> _StoryRows:
-    tables: dict[int, list[Proposition]] = defaultdict(list)
-    live = Proposition.objects.live_gold().filter(table__story__in=stories).select_related("table").order_by("position")
-    for row in live:
-        tables[row.table.story_id].append(row)
-    gold: dict[int, dict[str, tuple[str, str]]] = defaultdict(dict)
-    labels = GoldLabel.objects.filter(proposition__table__story__in=stories, proposition__removed_at__isnull=True)
-    for pk, key, label, method in labels.values_list("proposition_id", "dimension", "label", "method"):
-        gold[pk][key] = (label, method)
-    votes: dict[int, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
-    cast = Vote.objects.cast().filter(proposition__table__story__in=stories)
-    for pk, key, name, label in cast.values_list("proposition_id", "dimension", "annotator__username", "label"):
-        votes[pk][name][key] = label
-    decisions = decisions_in(GoldEvent.objects.filter(proposition__table__story__in=stories))
-    return _StoryRows(tables, gold, votes, decisions, provenance_of(stories))
-
-
-def _row(story: Story, rows: _StoryRows, keys: tuple[str, ...]) -> DatasetSample | None:
-    beliefs, methods, table = [], [], rows.tables[story.pk]
+def _row(
+    story: Story,
+    table: list[Proposition],
+    settled: Mapping[int, Mapping[str, tuple[str, str]]],
+    votes: Decisions,
+    decisions: Decisions,
+    provenance: Provenance,
+    keys: tuple[str, ...],
+) -> DatasetSample | None:
+    """Return the sample of a story; what was said of its `table` is by proposition id."""
+    beliefs, methods = [], []
     for row in table:
         imported = row.imported_labels or {}
-        cells = [rows.gold[row.pk].get(key, (imported.get(key, ""), IMPORTED)) for key in keys]
+        cells = [settled[row.pk].get(key, (imported.get(key, ""), IMPORTED)) for key in keys]
         if not all(label for label, _ in cells):
             return None
         labels = {key: label for key, (label, _) in zip(keys, cells, strict=True)}
@@ -78,12 +73,12 @@ def _row(story: Story, rows: _StoryRows, keys: tuple[str, ...]) -> DatasetSample
         "text": story.text,
         "beliefs": beliefs,
         "methods": methods,
-        "votes": _by_person(table, rows.votes, keys),
-        "adjudications": _by_person(table, rows.decisions, keys),
+        "votes": _by_person(table, votes, keys),
+        "adjudications": _by_person(table, decisions, keys),
     }
     gold: dict[str, Any] = {"beliefs": beliefs}
     if content["votes"]:  # no part of the digest: it follows from the votes
-        suggested, blind, unknown = rows.provenance
+        suggested, blind, unknown = provenance
         shown = [[suggested[row.pk].get(key, "") for key in keys] for row in table]
         gold["provenance"] = {
             "suggested": shown if any(map(any, shown)) else [],
@@ -127,7 +122,11 @@ def present(project: Project, most: int | None = None) -> Present:
         return {story: _value(sample) for story, sample in samples_of(project, parts)}
 
     values, left = kept_each(_NAME, project.pk, stories, read, most)
-    if renamed := _with_unknown_names(values):
+    # digests are made of names, and nothing else tells of one that changed: no account has it any more
+    names = {name for value in set(values.values()) for name in value.split("\n")[1:]}
+    unknown = names - set(User.objects.filter(username__in=names).values_list("username", flat=True)) if names else ()
+    renamed = [pk for pk, value in values.items() if unknown and not unknown.isdisjoint(value.split("\n")[1:])]
+    if renamed:
         keep_each(_NAME, project.pk, stories, {pk: value for pk, value in values.items() if pk not in renamed})
         values, left = kept_each(_NAME, project.pk, stories, read, most)
     settled = [digest for value in values.values() if (digest := value.partition("\n")[0])]
@@ -148,18 +147,9 @@ def keep(project: Project, stories: Mapping[int, str], samples: Samples) -> None
 
 def digest_of(project: Project, stories: Iterable[str]) -> str:
     """Return the digest of a version of settled stories, from theirs in the corpus's order."""
-    versions = [version_text(project.schema), project.rule_version]
-    return text_digest("\n".join([*versions, *stories]))
+    return text_digest("\n".join([version_text(project.schema), project.rule_version, *stories]))
 
 
 def _value(sample: DatasetSample | None) -> str:
     """Return a line with the digest, empty where a cell is unsettled, and one for each name that it is made of."""
     return "\n".join([sample.digest, *sorted({*sample.votes, *sample.adjudications})]) if sample else ""
-
-
-def _with_unknown_names(values: Mapping[int, str]) -> list[int]:
-    """Return the stories with a name that no account has any more: digests are made of names, and nothing else tells
-    of one that changed."""
-    names = {name for value in set(values.values()) for name in value.split("\n")[1:]}
-    unknown = names - set(User.objects.filter(username__in=names).values_list("username", flat=True)) if names else ()
-    return [story for story, value in values.items() if unknown and not unknown.isdisjoint(value.split("\n")[1:])]

@@ -24,7 +24,7 @@ from benchmark.suites.questions import Sample
 from benchmark.suites.settings import Setting
 from core.digests import text_digest
 from core.incoming.damage import damage_as, fault_of, oversize
-from core.messages import Sentence, listed, word
+from core.messages import Sentence, gettext_noop, listed, word
 from core.plain import Json
 from core.texts import canonical, storable
 
@@ -76,12 +76,24 @@ def copy_of(suite: Suite, path: Path, options: Options) -> Copy:
         raise BadImport(
             "{suite} has no samples of its own: it is asked about a project's published gold.", suite=suite.title
         )
-    _check_filled(suite, path)
-    imported = _loaded(suite, path, options)
+    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+        if file.suffix.lower() in _DATA and file.is_file() and not file.stat().st_size:
+            raise BadImport("{file} is empty; expected the file as it was released.", file=file.name)
+    chosen = checked(suite.copied.options, options)
+    try:
+        imported = suite.copied.load(path, **chosen)
+    except BadImport:
+        raise
+    except Exception as error:
+        log.exception("A copy could not be read as %s.", suite.title)
+        raise BadImport(
+            "The copy cannot be read as {suite} ({problem}); the log of the program says where.",
+            suite=suite.title,
+            problem=f"{type(error).__name__}: {error}"[:200],
+        ) from error
     _check(suite, imported.samples)
     digests = [_digest(sample) for sample in imported.samples]
-    digest_of_all = text_digest("\n".join([suite.name, *digests]))
-    return Copy(suite, imported, options, digests, digest_of_all)
+    return Copy(suite, imported, options, digests, text_digest("\n".join([suite.name, *digests])))
 
 
 @contextmanager
@@ -100,31 +112,6 @@ def together(paths: Sequence[Path]) -> Iterator[Path]:
         yield Path(temporary)
 
 
-def _check_filled(suite: Suite, path: Path) -> None:
-    """Raise BadImport for an empty file of data, of which a reader says only what it expected to begin there."""
-    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
-        if file.suffix.lower() in _DATA and file.is_file() and not file.stat().st_size:
-            raise BadImport("{file} is empty; expected the file as it was released.", file=file.name)
-
-
-def _loaded(suite: Suite, folder: Path, options: Options) -> Imported:
-    """Return the copy as a suite reads it. Raises BadImport, also for errors of the suite, which are logged."""
-    chosen = checked(suite.copied.options, options)
-    assert suite.copied.load, "its suite reads copies"
-    try:
-        return suite.copied.load(folder, **chosen)
-    except BadImport:
-        raise
-    except Exception as error:
-        log.exception("A copy could not be read as %s.", suite.title)
-        problem = f"{type(error).__name__}: {error}"[:200]
-        raise BadImport(
-            "The copy cannot be read as {suite} ({problem}); the log of the program says where.",
-            suite=suite.title,
-            problem=problem,
-        ) from error
-
-
 def import_archive(
     *, by: User | None, project: Project, suite: Suite, file: BinaryIO, options: Options, note: str = ""
 ) -> tuple[Dataset, bool]:
@@ -138,20 +125,23 @@ def import_archive(
 
 def copy_in_archive(suite: Suite, file: BinaryIO, options: Options) -> Copy:
     """`copy_of` what `import_archive` takes; nothing is kept. Raises BadImport."""
+    begins = file.read(4)
+    file.seek(0)
     with tempfile.TemporaryDirectory(prefix="credence-import-") as temporary:
-        folder = _taken_as_it_is(suite, file, Path(temporary)) or _unpacked(file, Path(temporary))
+        path = Path(temporary)
+        if suite.copied.archive and not begins.startswith(b"PK"):  # the released archive, as it is
+            path /= suite.copied.archive
+            with path.open("wb") as handle:
+                shutil.copyfileobj(file, handle)
+        else:
+            path = _unpacked(file, path)
         try:
-            return copy_of(suite, folder, options)
-        except BadImport as error:
-            raise BadImport(_without_paths(str(error), [folder, Path(temporary)])) from error
-
-
-def _without_paths(sentence: str, paths: Sequence[Path]) -> str:
-    """Return a sentence that does not name where a zip was unpacked: that says nothing to whoever sent it."""
-    for path in paths:
-        if path.is_dir():
-            sentence = sentence.replace(str(path), _ZIP)
-    return sentence.replace(paths[-1].name, _ZIP)
+            return copy_of(suite, path, options)
+        except BadImport as error:  # where a zip was unpacked says nothing to whoever sent it
+            sentence = str(error)
+            for folder in (path, Path(temporary)):
+                sentence = sentence.replace(str(folder), _ZIP) if folder.is_dir() else sentence
+            raise BadImport(sentence.replace(Path(temporary).name, _ZIP)) from error
 
 
 def checked(settings: Sequence[Setting], options: Options) -> Options:
@@ -198,38 +188,29 @@ def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") 
 
 
 def _check(suite: Suite, samples: Sequence[Sample]) -> None:
+    """Raise BadImport if there are no samples, or if names of one are wrong or not its own."""
     if not samples:
         raise BadImport("The copy of {suite} holds no {noun}.", suite=suite.title, noun=word(suite.noun[0]))
     keys: set[str] = set()
     for at, sample in enumerate(samples, start=1):
-        if wrong := _wrong_name(sample):
-            raise BadImport("{noun} {at} of the copy: {wrong}", noun=suite.noun[0].capitalize(), at=at, wrong=wrong)
+        for name in ("key", "cluster", "group", "category", "split"):
+            value, wrong = getattr(sample, name), ""
+            if not isinstance(value, str):
+                wrong = Sentence("its {name} is {value}; expected a text.", name=name, value=f"{value!r:.80}")
+            elif not value and name in ("key", "cluster"):
+                wrong = Sentence("its {name} is empty.", name=name)
+            elif len(value) > LONGEST_NAME and name not in ("category", "split"):  # these are cut
+                text = gettext_noop("its {name} has {count} characters; expected {longest_name} at most.")
+                wrong = Sentence(text, name=name, count=f"{len(value):,}", longest_name=LONGEST_NAME)
+            if wrong:
+                raise BadImport("{noun} {at} of the copy: {wrong}", noun=suite.noun[0].capitalize(), at=at, wrong=wrong)
         if storable(sample.key) in keys:
-            problem = Sentence(
+            raise BadImport(
                 "Two {noun} have the key {sample}; expected one of its own for each.",
                 noun=word(suite.noun[1]),
                 sample=repr(sample.key),
             )
-            raise BadImport(problem)
         keys.add(storable(sample.key))
-
-
-def _wrong_name(sample: Sample) -> str:
-    """Return the fault in the names of a sample as the end of a sentence, or ""."""
-    for name in ("key", "cluster", "group", "category", "split"):
-        value = getattr(sample, name)
-        if not isinstance(value, str):
-            return Sentence("its {name} is {value}; expected a text.", name=name, value=f"{value!r:.80}")
-        if not value and name in ("key", "cluster"):
-            return Sentence("its {name} is empty.", name=name)
-        if len(value) > LONGEST_NAME and name not in ("category", "split"):  # these are cut
-            return Sentence(
-                "its {name} has {count} characters; expected {longest_name} at most.",
-                name=name,
-                count=f"{len(value):,}",
-                longest_name=LONGEST_NAME,
-            )
-    return ""
 
 
 def _row(at: int, sample: Sample, digest: str) -> DatasetSample:
@@ -263,44 +244,25 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, Sequence) else value
 
 
-def _taken_as_it_is(suite: Suite, file: BinaryIO, folder: Path) -> Path | None:
-    """Return the released archive in the folder; None if the file is a zip, or the suite takes no archive."""
-    begins = file.read(4)
-    file.seek(0)
-    if not suite.copied.archive or begins.startswith(b"PK"):
-        return None
-    target = folder / suite.copied.archive
-    with target.open("wb") as handle:
-        shutil.copyfileobj(file, handle)
-    return target
-
-
 def _unpacked(file: BinaryIO, folder: Path) -> Path:
     """The folder that a zip holds, without names that lead out of it. Raises BadImport."""
-    with damage_as(_not_a_zip, BadImport), zipfile.ZipFile(file) as archive:
+    text = gettext_noop("The file cannot be read as a zip archive ({error}); expected a zip of the folder.")
+    damaged = damage_as(lambda error: BadImport(text, error=fault_of(error)), BadImport)
+    with damaged, zipfile.ZipFile(file) as archive:
         if too_large := oversize(archive):
             raise BadImport("The archive {too_large}", too_large=too_large)
         for entry in archive.infolist():
-            if not entry.is_dir():
-                _unpack(archive, entry, folder)
+            if entry.is_dir():
+                continue
+            parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
+            if not parts or ".." in parts or parts[0] == "/" or any(":" in part or "\0" in part for part in parts):
+                raise BadImport(
+                    "The archive holds a file {filename}, which leads out of it.", filename=repr(entry.filename[:80])
+                )
+            target = folder.joinpath(*parts)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            # piece by piece, and no more than its stated size, at which the library stops
+            with archive.open(entry) as source, target.open("wb") as written:
+                shutil.copyfileobj(source, written)
     paths = [path for path in folder.iterdir() if path.name != "__MACOSX"]
     return paths[0] if len(paths) == 1 and paths[0].is_dir() else folder
-
-
-def _not_a_zip(error: Exception) -> BadImport:
-    return BadImport(
-        "The file cannot be read as a zip archive ({error}); expected a zip of the folder.", error=fault_of(error)
-    )
-
-
-def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> None:
-    """Unpack an entry piece by piece: no more than its stated size, at which the library stops."""
-    parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
-    if not parts or ".." in parts or parts[0] == "/" or any(":" in part or "\0" in part for part in parts):
-        raise BadImport(
-            "The archive holds a file {filename}, which leads out of it.", filename=repr(entry.filename[:80])
-        )
-    target = folder.joinpath(*parts)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with archive.open(entry) as source, target.open("wb") as written:
-        shutil.copyfileobj(source, written)

@@ -2,13 +2,14 @@
 prompts showed."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
 
 from benchmark.domain.provenance import ExamplesUsed
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import DatasetResources, reads_prompts, sample_of, settings_of
 from benchmark.services.judges import judge_name
-from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.questions import Question
 from benchmark.suites.registry import suite_named
@@ -36,20 +37,19 @@ def examples_used(run: Run, steps: Iterable[str], stories: Sequence[DatasetSampl
 def examples_text(run: Run, step: str) -> str:
     """Return how many examples the prompts of a step really showed, in words; empty where they were to show none."""
     suite = suite_named(run.suite)
+    sources = suite.asking.prompting.sources if suite.asking.prompting else {}
     groups: dict[str, list[str]] = {}
     for row in run.provenance.examples_at(step):
-        groups.setdefault(_number(suite, row), []).append(row.category)
+        count = (
+            str(row.most) if row.least == row.most else Sentence("{least} to {most}", least=row.least, most=row.most)
+        )
+        text = Sentence("{count} from {sources}", count=count, sources=sources.get(row.source, row.source))
+        if not row.most:
+            text = Sentence("none, as no {noun} can serve", noun=word(suite.noun[0]))
+        groups.setdefault(text, []).append(row.category)
     if len(groups) == 1:
         return next(iter(groups))
     return clauses(*(noted(text, listed(names)) for text, names in groups.items()))
-
-
-def _number(suite: Suite, row: ExamplesUsed) -> str:
-    if not row.most:
-        return Sentence("none, as no {noun} can serve", noun=word(suite.noun[0]))
-    count = str(row.most) if row.least == row.most else Sentence("{least} to {most}", least=row.least, most=row.most)
-    sources = suite.asking.prompting.sources if suite.asking.prompting else {}
-    return Sentence("{count} from {sources}", count=count, sources=sources.get(row.source, row.source))
 
 
 def judge_text(run: Run) -> str:
@@ -59,25 +59,19 @@ def judge_text(run: Run) -> str:
     if reads_prompts(run.judge):
         brief, _ = judge_sees(run)
     else:
-        judge = run.provenance.judge
-        rules = (judge and judge.rules) or 1
-        brief = Sentence("rules {rules}", rules=rules)
-    return listed((judge_name(run), brief, *_apart(run)))
-
-
-def _apart(run: Run) -> list[str]:
-    suite = suite_named(run.suite)
-    try:
-        instrument = suite.judge.instrument(settings_of(run)) if suite.judge else {}
-    except SuiteFailed:
-        return []  # its sentence stands for what the judge sees
-    parts: list[str] = (
-        [Sentence("{instrument} passes", instrument=instrument["passes"])] if "passes" in instrument else []
-    )
+        endpoint = run.provenance.judge
+        brief = Sentence("rules {rules}", rules=(endpoint and endpoint.rules) or 1)
+    judge = suite_named(run.suite).judge
+    instrument: Mapping[str, Any] = {}
+    with suppress(SuiteFailed):  # its sentence stands for what the judge sees
+        instrument = judge.instrument(settings_of(run)) if judge else {}
+    parts: list[str] = []
+    if "passes" in instrument:
+        parts.append(Sentence("{instrument} passes", instrument=instrument["passes"]))
     parts += ["links"] if "judge_form" in instrument else []
-    return parts + (
-        [Sentence("{instrument} rows settled", instrument=instrument["settle"])] if "settle" in instrument else []
-    )
+    if "settle" in instrument:
+        parts.append(Sentence("{instrument} rows settled", instrument=instrument["settle"]))
+    return listed((judge_name(run), brief, *parts))
 
 
 def judge_sees(run: Run) -> tuple[str, str]:

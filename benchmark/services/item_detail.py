@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence, Set
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from annotation.models import Story
 from benchmark.controls.chosen import CONTROLS, changes_of
@@ -114,31 +114,26 @@ def parses_on_page(item: RunItem | SnapshotItem, closed: Set[int] = frozenset())
     """Return what the suite's template shows of an item: what the suite makes of it, else its content, gold and
     parses. `item.call` has the answer; items of its set that are `closed` to the reader are left out. {"failed"}, a
     sentence, where the suite could not make it."""
-    suite = suite_named(item.entrant.run.suite)
+    suite, of_its_set = suite_named(item.entrant.run.suite), list[Beside]()
     try:
-        view = _view_of(item, _beside(item, closed))
+        if item.sample.group:
+            same = {"entrant": item.entrant_id, "step": item.step, "repetition": item.repetition}
+            rows = item.among().without(closed).filter(sample__group=item.sample.group, **same)
+            of_its_set = [
+                Beside(
+                    row.pk,
+                    sample_answered(item.entrant.run, row.sample, row.call),
+                    row.call.answer if row.call else None,
+                    row.official,
+                    row.repaired,
+                    row.unreadable,
+                )
+                for row in rows.select_related("sample", "call").order_by("sample__number")
+            ]
+        view = _view_of(item, of_its_set)
         return suite.items.item(view) if suite.items.item else _plain(view)
     except (SuiteFailed, BadQuestion) as error:
         return {"failed": str(error)}
-
-
-def _beside(item: RunItem | SnapshotItem, closed: Set[int]) -> list[Beside]:
-    """The items of the same set, in the order of the dataset."""
-    if not item.sample.group:
-        return []
-    same = {"entrant": item.entrant_id, "step": item.step, "repetition": item.repetition}
-    rows = item.among().without(closed).filter(sample__group=item.sample.group, **same)
-    return [
-        Beside(
-            row.pk,
-            sample_answered(item.entrant.run, row.sample, row.call),
-            row.call.answer if row.call else None,
-            row.official,
-            row.repaired,
-            row.unreadable,
-        )
-        for row in rows.select_related("sample", "call").order_by("sample__number")
-    ]
 
 
 def lines_on_page(item: RunItem | SnapshotItem) -> tuple[list[ReadLine], str]:
@@ -177,15 +172,6 @@ def _plain(view: ItemView) -> Json:
             if fields
         ]
     }
-
-
-_LONG = ("sample__content", "sample__gold", "sample__votes", "sample__methods", "sample__adjudications")
-
-
-def items_with_answers(items: QuerySet[RunItem], *, full: bool) -> QuerySet[RunItem]:
-    """Load what `item_data` writes; of samples the long fields only where it is `full`."""
-    rows = items.select_related("sample", "entrant", "item", "call")
-    return rows.defer(*_LONG[2:]) if full else rows.defer("call__body", *_LONG)
 
 
 def item_data(item: RunItem, *, full: bool, closed_texts: Sequence[str] = ()) -> Json:

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.domain.schema import Schema
 from benchmark.domain.item_response import Floats, fit_items, mean_by_model
 from benchmark.domain.tables import Cell, Cells, Column, Table
 from benchmark.models import Dataset, DatasetSample, RunItem, StoryScores
 from benchmark.services.asking import all_at_once, sample_of
 from benchmark.services.leaderboards import SEED
 from benchmark.suites.figures import KeptScores, categories_of, scores_by_story
-from benchmark.suites.groups import FinerItems
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
 from core.kept import kept_as
@@ -167,19 +165,14 @@ def _read(dataset: Dataset, entrants: Sequence[int | None], group: str) -> tuple
                 parses[entrant, sample_id].append(parsed)
         for sample in some:
             own = [parses.get((entrant or 0, sample.pk), []) for entrant in entrants]
-            scores.append(_of_sample(described.finer, sample, own, dataset.schema))
+            values = described.finer.scores(
+                sample_of(sample), dataset.schema, [parsed for each in own for parsed in each]
+            )
+            whose = [at for at, each in enumerate(own) for _ in each]
+            means = mean_by_model(values.reshape(len(values), -1), whose, len(own))
+            scores.append(means.reshape(len(own), *values.shape[1:]))
             places.append(np.array([(sample.number, at) for at in range(scores[-1].shape[1])]).reshape(-1, 2))
     return np.concatenate(places).astype(np.int64), np.concatenate(scores, axis=1)
-
-
-def _of_sample(
-    finer: FinerItems, sample: DatasetSample, parses: Sequence[Sequence[Mapping[str, Any]]], schema: Schema
-) -> Floats:
-    """Return the mean over the parses of each entrant: shape (entrants, items, metrics)."""
-    values = finer.scores(sample_of(sample), schema, [parsed for own in parses for parsed in own])
-    whose = [at for at, own in enumerate(parses) for _ in own]
-    flat = mean_by_model(values.reshape(len(values), -1), whose, len(parses))
-    return flat.reshape(len(parses), *values.shape[1:])
 
 
 def item_texts(dataset: Dataset, group: str, places: Sequence[ItemKey]) -> dict[ItemKey, tuple[str, str]]:

@@ -153,7 +153,10 @@ def items_of(
     if chosen.model:
         items = items.filter(entrant=chosen.model)
     if chosen.step:
-        items = items.filter(_at_step(suite.step(chosen.step), chosen.problem))
+        step, at_step = suite.step(chosen.step), Q(step=chosen.step)
+        if chosen.problem == "missing" and step.chosen:  # an answer that it needs may be what is missing
+            at_step |= Q(step__in=step.needs, call=None)
+        items = items.filter(at_step)
     if chosen.state:
         items = items.filter(STATES[chosen.state] if among is None else Q(state=chosen.state))
     if chosen.problem == UNJUDGED:
@@ -169,15 +172,7 @@ def items_of(
 
 def numbers_of(run: Run) -> set[int]:
     """Return the numbers of the stories that the run has items of."""
-    items = RunItem.objects.filter(entrant__run=run).order_by()
-    return set(items.values_list("sample__number", flat=True).distinct())
-
-
-def _at_step(step: Step, problem: str) -> Q:
-    """Select the items of a step; those that miss an answer include items without one at a step that it needs."""
-    if problem == "missing" and step.chosen:
-        return Q(step=step.key) | Q(step__in=step.needs, call=None)
-    return Q(step=step.key)
+    return set(RunItem.objects.filter(entrant__run=run).order_by().values_list("sample__number", flat=True).distinct())
 
 
 def _unjudged(items: QuerySet[RunItem], all_items: QuerySet[RunItem], suite: Suite) -> QuerySet[RunItem]:

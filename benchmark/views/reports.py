@@ -20,9 +20,8 @@ from benchmark.controls.chosen import CONTROLS
 from benchmark.domain.tables import Table
 from benchmark.models import Snapshot
 from benchmark.services import snapshots as service
-from benchmark.services.asked_again_tables import control_sections, method_sections
 from benchmark.services.calibration import calibration
-from benchmark.services.correction_tables import correction_sections
+from benchmark.services.correction_tables import NAME as CORRECTED
 from benchmark.services.documents import ACROSS, Document, results_of, suites_of, tables_of
 from benchmark.services.downloads import no_official_output
 from benchmark.services.leaderboard_scope import leaderboard_of
@@ -242,9 +241,18 @@ def sections_in(document: Document) -> list[Section]:
     pairs = Section(gettext_noop("Differences between all pairs"), tuple(f"pairs-{key}" for key in keys))
     repeated = [f"{name}-{key}" for key in keys for name in ("repetitions", "repetition-stories", "prompts")]
     papers = [section for suite in suites_of(document) for section in suite.results.sections if section.paper]
-    sections = [*papers, pairs, *(method_sections(keys) if document.by_method else ())]
-    sections += correction_sections() if document.corrections else ()
-    sections += control_sections(keys) if document.controls else ()
+    sections = [*papers, pairs]
+    if document.by_method:
+        names = ("method-parts", "method-scores", "methods")
+        pictures = tuple(f"{name}-{key}" for name in names for key in keys)
+        tables = tuple(f"{name}-{key}" for key in keys for name in names)
+        sections.append(Section(gettext_noop("By method"), pictures, tables))
+    if document.corrections:
+        sections.append(Section(gettext_noop("Corrected for the judge's error"), (), (CORRECTED,)))
+    if document.controls:
+        pictures = tuple(f"{name}-{key}" for name in ("controls", "cues") for key in keys)
+        tables = (*(f"controls-{key}" for key in keys), "controls-left", *(f"flips-{key}" for key in keys))
+        sections.append(Section("Controls", pictures, tables))
     for suite in suites_of(document):
         for group in suite.groups:
             name = f"categories-{group.key}"
