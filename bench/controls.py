@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import benchmark.domain.inference.answered_pairs as product
+import benchmark.domain.asked_again as product
 from benchmark.domain.inference import Cases
 from core.statistics import ALPHA, by_cluster, numbered, sign_flip_p
 

@@ -154,6 +154,12 @@ def crossed(frame: Frame, cut: float, *, seed: int, resamples: int = RESAMPLES) 
     by_model = table.strata(complete["model"])
     by_category = table.strata(zip(complete["model"], complete["category"], strict=True))
     no_structure, no_answer = np.isnan(frame["structure"]), np.isnan(frame["answer"])
+    bounds = None
+    if len(set(frame["model"])) == 1:  # the lowest and the highest difference that its missing scores allow
+        structure = _settled(frame["structure_worst"], frame["structure_best"], cut)
+        answer = _settled(frame["answer_worst"], frame["answer_best"], RIGHT)
+        low, negated = _lowest(structure, answer), _lowest(structure, 1 - answer)
+        bounds = None if low is None or negated is None else (low, -negated)
     return Crossing(
         cells=table.cells,
         no_answer=int((no_answer & ~no_structure).sum()),
@@ -166,7 +172,7 @@ def crossed(frame: Frame, cut: float, *, seed: int, resamples: int = RESAMPLES) 
         within=table.estimate(by_category, _difference, DIFFERENCE),
         odds=table.odds(by_model),
         phi=table.estimate(by_model, _phi, DIFFERENCE),
-        bounds=_bounds(frame, cut) if len(set(frame["model"])) == 1 else None,
+        bounds=bounds,
     )
 
 
@@ -287,15 +293,6 @@ def _phi(sums: Floats) -> Floats:
     return ratios(_over(a * d - b * c, n), np.sqrt(spread))
 
 
-def _bounds(frame: Frame, cut: float) -> tuple[float, float] | None:
-    """The lowest and the highest difference that the missing scores of one model allow. None if some of them leave no
-    difference at all."""
-    structure = _settled(frame["structure_worst"], frame["structure_best"], cut)
-    answer = _settled(frame["answer_worst"], frame["answer_best"], RIGHT)
-    low, high = _lowest(structure, answer), _lowest(structure, 1 - answer)
-    return None if low is None or high is None else (low, -high)
-
-
 def _settled(worst: Floats, best: Floats, cut: float) -> Floats:
     """Return 1 if a score reaches the cut whatever is missing of it, 0 if it does not, and nan if it could."""
     return np.where(worst >= cut, 1.0, np.where(best < cut, 0.0, np.nan))
@@ -335,8 +332,12 @@ def correlation(frame: Frame, *, seed: int, resamples: int = RESAMPLES) -> Estim
         return Estimate(None, 0, clusters=0, reason=gettext_noop("no story has both scores"))
     if len(complete) < FEWEST_POINTS:
         return Estimate(None, len(complete), clusters=int(stories.max()) + 1, reason=too_few_points("answers"))
+    x, y, models = complete["structure"], complete["answer"], numbers_of(complete["model"])
+    # the sums of 1, x, y, xx, yy and xy of each model over each story
+    sums = np.zeros((int(stories.max()) + 1, int(models.max()) + 1, 6))
+    np.add.at(sums, (stories, models), np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y], axis=1))
     return estimate_of(
-        _sums(complete["structure"], complete["answer"], stories, numbers_of(complete["model"])),
+        sums.reshape(len(sums), -1),
         _r,
         n=len(complete),
         scale=DIFFERENCE,
@@ -346,13 +347,6 @@ def correlation(frame: Frame, *, seed: int, resamples: int = RESAMPLES) -> Estim
         resamples=resamples,
         with_clusters=True,
     )
-
-
-def _sums(x: Floats, y: Floats, clusters: Clusters, models: Clusters) -> Floats:
-    """The sums of 1, x, y, xx, yy and xy of each model over each cluster: shape (clusters, models * 6)."""
-    out = np.zeros((int(clusters.max()) + 1, int(models.max()) + 1, 6))
-    np.add.at(out, (clusters, models), np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y], axis=1))
-    return out.reshape(len(out), -1)
 
 
 def _r(sums: Floats) -> Floats:
@@ -384,7 +378,10 @@ def beyond_category(frame: Frame, *, seed: int, resamples: int = RESAMPLES) -> B
     stories, models, categories = (numbers_of(complete[name].tolist()) for name in ("story", "model", "category"))
     counts = [int(numbers.max(initial=-1)) + 1 for numbers in (stories, models, categories)]
     right = (complete["answer"] >= RIGHT).astype(float)
-    design = np.column_stack([_centred(complete["structure"], models), np.eye(counts[2])[categories]])
+    score = complete["structure"]
+    if len(models):
+        score = score - (np.bincount(models, score) / np.bincount(models))[models]
+    design = np.column_stack([score, np.eye(counts[2])[categories]])
     ratio, spread, why = _between(design, right, stories, models, counts)
     if why:
         return Beyond(Estimate(None, len(complete), reason=why), None, len(complete), *counts)
@@ -410,7 +407,7 @@ def _between(
 ) -> tuple[float, float | None, str]:
     """Return (variance between models for each of that within them, standard deviation between models, reason for no
     fit)."""
-    if why := _unfit(design, right, counts[0]) or _level(design, stories):
+    if why := _unfit(design, right, stories, counts[0]):
         return 0.0, None, why
     if counts[1] == 1:
         return 0.0, None, ""
@@ -428,24 +425,15 @@ def _between(
     return between / float(fitted.scale), between**0.5, ""
 
 
-def _centred(scores: Floats, models: Clusters) -> Floats:
-    means = np.bincount(models, scores) / np.bincount(models) if len(models) else scores
-    centred: Floats = scores - means[models]
-    return centred
-
-
-def _unfit(design: Floats, right: Floats, stories: int) -> str:
-    if stories < FEWEST:
-        return few(UNIT) if stories else gettext_noop("no story has both scores")
+def _unfit(design: Floats, right: Floats, stories: Clusters, count: int) -> str:
+    """Return the reason for no fit: too few stories, answers that are alike, or a structure's score that hardly varies
+    within categories, or in one story only."""
+    if count < FEWEST:
+        return few(UNIT) if count else gettext_noop("no story has both scores")
     if np.linalg.matrix_rank(design) < design.shape[1]:
         return gettext_noop("the structure's score is the same throughout each category")
-    if right.all():
-        return gettext_noop("every answer is right")
-    return "" if right.any() else gettext_noop("every answer is wrong")
-
-
-def _level(design: Floats, stories: Clusters) -> str:
-    """Return a reason if the structure's score hardly varies within categories, or in one story only."""
+    if right.all() or not right.any():
+        return gettext_noop("every answer is right") if right.all() else gettext_noop("every answer is wrong")
     score, categories = design[:, SLOPE], design[:, SLOPE + 1 :]
     squares = (score - categories @ ((categories.T @ score) / categories.sum(axis=0))) ** 2
     spread = float(squares.mean() ** 0.5)

@@ -107,7 +107,12 @@ def _doubted(gold: Ints, heard: Ints, places: Ints, needed: int, kin: Sequence[s
     doubted: Bools = (label != gold) & (against >= needed) & (2 * against > voting)
     if not doubted.any():
         return []
-    credible = _credible(gold, heard, labels)
+    # the probability that each gold label is right, with gold as one more annotator
+    labelled = np.vstack([gold, heard])
+    labelled = labelled[(labelled != NOTHING).any(axis=1)]
+    annotator, cell = np.nonzero(labelled != NOTHING)
+    truth, _ = dawid_skene(cell, annotator, labelled[annotator, cell], labels)
+    credible: Floats = truth[np.arange(len(gold)), gold]
     return [
         Doubt(
             int(places[at]),
@@ -118,13 +123,3 @@ def _doubted(gold: Ints, heard: Ints, places: Ints, needed: int, kin: Sequence[s
         )
         for at in np.flatnonzero(doubted)
     ]
-
-
-def _credible(gold: Ints, heard: Ints, labels: int) -> Floats:
-    """Return the probability that each gold label is right, by Dawid and Skene with gold as one more annotator."""
-    votes = np.vstack([gold, heard])
-    votes = votes[(votes != NOTHING).any(axis=1)]
-    annotator, cell = np.nonzero(votes != NOTHING)
-    truth, _ = dawid_skene(cell, annotator, votes[annotator, cell], labels)
-    chances: Floats = truth[np.arange(len(gold)), gold]
-    return chances

@@ -65,12 +65,6 @@ class StoryScore:
         """True where nothing of the story is missing."""
         return self.worst == self.best == self.estimate
 
-    @property
-    def in_interval(self) -> bool:
-        """True where the story is resampled: what a judge left out is uncertainty about this story, an unreadable
-        answer is not part of it."""
-        return self.estimate is not None or any(self.unjudged)
-
 
 @dataclass(frozen=True, slots=True)
 class ReportedStory:
@@ -160,7 +154,8 @@ def overall_row(
         worst = best = values
     else:
         worst, best = (_means(scores, case, shares, mean_of) for case in BOUNDS)
-    resampled = [score for score in scores if score.in_interval] if usable else []
+    # what a judge left out is uncertainty about a story; an unreadable answer is not part of it
+    resampled = [score for score in scores if score.estimate is not None or any(score.unjudged)] if usable else []
     intervals = _intervals(resampled, shares, mean_of, seed=seed, resamples=resamples, unit=unit)
     cells = {}
     for name, value in values.items():

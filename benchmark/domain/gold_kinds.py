@@ -192,18 +192,13 @@ def kind_scores(
     scores: dict[str, dict[Kind, BoundedEstimate]] = {model: {} for model in models}
     for (model, kind), estimate, values in zip(names, estimates, by_story, strict=True):
         with_gold = np.unique(cells.story[cells.in_dimension(dimension) & (golds[kind] >= 0)])
-        bounds = _bounds(values[with_gold])
+        known, bounds = values[with_gold], None
+        if not np.isfinite(known).all():  # what is missing is wrong, or right
+            bounds = [float(mean_of(np.nan_to_num(known, nan=filled)[None])[0]) for filled in (0.0, 1.0)]
         scores[model][kind] = BoundedEstimate(
             estimate.value, estimate.n, estimate.interval, estimate.clusters, estimate.reason, bounds=bounds
         )
     return scores
-
-
-def _bounds(values: Floats) -> list[float] | None:
-    """Return the mean with missing values wrong and right. None if none is missing."""
-    if not len(values) or np.isfinite(values).all():
-        return None
-    return [float(mean_of(np.nan_to_num(values, nan=worst)[None])[0]) for worst in (0.0, 1.0)]
 
 
 def in_order(scores: Scores, kind: Kind = Kind.ALL) -> list[str]:
@@ -238,17 +233,13 @@ def tau_b(first: Floats, second: Floats) -> Floats:
     """Return Kendall's tau-b of each row, shape (r, k) → (r,): 1 for the same order, −1 for its reverse. nan if all
     scores of either side are tied or one is missing."""
     left, right = (list(side) for side in zip(*combinations(range(first.shape[1]), 2), strict=True))
-    a, b = (_signs(side[:, left] - side[:, right]) for side in (first, second))
+    gaps = [np.nan_to_num(side[:, left] - side[:, right]) for side in (first, second)]
+    a, b = (np.where(np.abs(gap) <= _TIE, 0.0, np.sign(gap)) for gap in gaps)  # rounding is a tie
     untied = np.sqrt((a != 0).sum(axis=1) * (b != 0).sum(axis=1))
     missing = np.isnan(first).any(axis=1) | np.isnan(second).any(axis=1)
     out: Floats = np.full(len(first), np.nan)
     np.divide((a * b).sum(axis=1), untied, out=out, where=(untied > 0) & ~missing)
     return out
-
-
-def _signs(differences: Floats) -> Floats:
-    """Return 1, −1 or, for differences that are rounding, 0."""
-    return np.where(np.abs(np.nan_to_num(differences)) <= _TIE, 0.0, np.sign(np.nan_to_num(differences)))
 
 
 def order(before: Mapping[str, Floats], after: Mapping[str, Floats], *, seed: int, resamples: int = RESAMPLES) -> Order:
@@ -286,27 +277,22 @@ def _tau(sides: list[Floats], means: list[Floats], seed: int, resamples: int) ->
 
 
 def _swaps(models: tuple[str, ...], sides: list[Floats], means: list[Floats], seed: int) -> list[Swap]:
-    swaps = []
+    swaps, signs = [], np.array([-1.0, 1.0, 1.0, -1.0])  # the last two columns' difference less that of the first two
     for left, right in combinations(range(len(models)), 2):
         lead, after = (float(mean[0, left] - mean[0, right]) for mean in means)
         if min(abs(lead), abs(after)) <= _TIE or lead * after > 0:
             continue
         first, second = (left, right) if lead > 0 else (right, left)
         columns = np.array([side[at] for side in sides for at in (first, second)]).T
-        swaps.append(Swap(models[first], models[second], abs(lead), abs(after), _shift(columns, seed)))
+        value = np.array([mean_of(columns.T) @ signs])
+        replicates = (replicated_means(columns, seed=seed, resamples=RESAMPLES) @ signs)[:, None]
+        stories = np.array([int(np.isfinite(columns[:, 2:]).all(axis=1).sum())])
+        [(ends, why)] = intervals(
+            value, replicates, stories, clusters=len(columns), scale=SHIFT, unit=UNIT, empty=NO_KIND
+        )
+        shift = Estimate(float(value[0]), int(stories[0]), ends, reason=why or None)
+        swaps.append(Swap(models[first], models[second], abs(lead), abs(after), shift))
     return swaps
-
-
-def _shift(columns: Floats, seed: int) -> Estimate:
-    """Return the difference of the last two columns less that of the first two."""
-    signs = np.array([-1.0, 1.0, 1.0, -1.0])
-    value = mean_of(columns.T) @ signs
-    replicates = replicated_means(columns, seed=seed, resamples=RESAMPLES) @ signs
-    stories = np.array([int(np.isfinite(columns[:, 2:]).all(axis=1).sum())])
-    [(ends, why)] = intervals(
-        np.array([value]), replicates[:, None], stories, clusters=len(columns), scale=SHIFT, unit=UNIT, empty=NO_KIND
-    )
-    return Estimate(float(value), int(stories[0]), ends, reason=why or None)
 
 
 # --- moves ---
@@ -327,18 +313,16 @@ def moves(cells: Cells, dimension: int | None, *, seed: int) -> dict[Move, Estim
         Move.TO_GOLD: (majority, cells.gold),
         Move.ALL_THE_WAY: (cells.suggested, cells.gold),
     }
-    inside = cells.in_dimension(dimension)
-    return {move: _moved(cells, np.where(inside, before, -1), after, seed) for move, (before, after) in pairs.items()}
-
-
-def _moved(cells: Cells, before: Ints, after: Ints, seed: int) -> Estimate:
-    both = (before >= 0) & (after >= 0)
-    changed = both & (before != after)
-    sums = np.stack([cells.sums(changed.astype(float)), cells.sums(both.astype(float))], axis=1)
-    return estimate_of(
-        sums, first_by_second, n=int(both.sum()), scale=SHARE, unit=UNIT, empty=NO_PAIRS, seed=seed,
-        clusters=int((sums[:, 1] > 0).sum()),
-    )  # fmt: skip
+    inside, estimates = cells.in_dimension(dimension), {}
+    for move, (before, after) in pairs.items():
+        both = inside & (before >= 0) & (after >= 0)
+        changed = both & (before != after)
+        sums = np.stack([cells.sums(changed.astype(float)), cells.sums(both.astype(float))], axis=1)
+        estimates[move] = estimate_of(
+            sums, first_by_second, n=int(both.sum()), scale=SHARE, unit=UNIT, empty=NO_PAIRS, seed=seed,
+            clusters=int((sums[:, 1] > 0).sum()),
+        )  # fmt: skip
+    return estimates
 
 
 # --- the ceiling ---
@@ -363,8 +347,10 @@ def ceiling(cells: Cells, votes: Ints, models: Mapping[str, Ints], dimension: in
     annotator, and a model in the same place, is right or wrong by it. A score is the mean over stories of the share of
     right cells.
     """
-    inside = cells.in_dimension(dimension)
-    golds = [_gold_without(votes, at, inside) for at in range(votes.shape[1])]
+    inside, golds = cells.in_dimension(dimension), []
+    for at in range(votes.shape[1]):
+        others = gold_from_blind(np.delete(votes, at, axis=1))[0]
+        golds.append(np.where(inside & (votes[:, at] != NOTHING), others, NOTHING))
     own = [right(votes[None, :, at], gold) for at, gold in enumerate(golds)]
     people = _together(cells, own)
     shares = {
@@ -385,11 +371,6 @@ def ceiling(cells: Cells, votes: Ints, models: Mapping[str, Ints], dimension: in
         models=dict(zip(shares, zip(of_models, differences, strict=True), strict=True)),
         cells=sum(int(np.isfinite(values).sum()) for values in own),
     )
-
-
-def _gold_without(votes: Ints, annotator: int, inside: Bools) -> Ints:
-    others = gold_from_blind(np.delete(votes, annotator, axis=1))[0]
-    return np.where(inside & (votes[:, annotator] != NOTHING), others, NOTHING)
 
 
 def _together(cells: Cells, each: list[Floats]) -> Floats:

@@ -130,7 +130,8 @@ def _posterior(values: Floats, scored: NDArray[np.bool_], ability: Floats, weigh
     fractional = bool(((values > 0) & (values < 1))[scored].any())
     items = values.shape[1]
     basis = np.stack([np.ones_like(ability), ability], axis=2)  # (models, items, 2)
-    usual = float(logit((_mean(values, scored, weights) + 0.01) / 1.02))
+    counted = scored * weights
+    usual = float(logit(((values * counted).sum() / max(1, counted.sum()) + 0.01) / 1.02))
     centre, spread, dispersion = np.array([usual, 0.5]), np.ones(2), 1.0
     coefficients = np.tile(centre, (items, 1))
     for _ in range(ROUNDS):
@@ -147,15 +148,7 @@ def _posterior(values: Floats, scored: NDArray[np.bool_], ability: Floats, weigh
         variance = (coefficients - centre) ** 2 + np.diagonal(cov, axis1=1, axis2=2)
         spread = np.maximum(np.sqrt(np.average(variance, axis=0, weights=weights)), LEAST_SPREAD)
         if fractional:
-            free = (scored * weights).sum() - np.einsum("jkl,jlk,j->", bend, cov, weights)
-            dispersion = _dispersion(values, share, scored * weights, float(free))
+            free = counted.sum() - np.einsum("jkl,jlk,j->", bend, cov, weights)
+            residuals = counted * (values - share) ** 2 / np.maximum(share * (1 - share), 1e-6)
+            dispersion = float(np.clip(residuals.sum() / max(float(free), 1.0), 1e-3, 2.0))
     return coefficients, cov
-
-
-def _mean(values: Floats, scored: NDArray[np.bool_], weights: Floats) -> float:
-    return float((values * scored * weights).sum() / max(1, (scored * weights).sum()))
-
-
-def _dispersion(values: Floats, share: Floats, weights: Floats, free: float) -> float:
-    residuals = weights * (values - share) ** 2 / np.maximum(share * (1 - share), 1e-6)
-    return float(np.clip(residuals.sum() / max(free, 1.0), 1e-3, 2.0))

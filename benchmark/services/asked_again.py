@@ -9,10 +9,18 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 
 from benchmark.controls.chosen import CONTROLS, outdated
-from benchmark.domain.asked_again import AskedAgain, AskedAgainResults, Left
-from benchmark.domain.flips import flips_by_cluster, repeated_scores, repeated_statements
+from benchmark.domain.asked_again import (
+    AskedAgain,
+    AskedAgainResults,
+    Difference,
+    Left,
+    MissingShares,
+    answered_difference,
+    flips_by_cluster,
+    repeated_scores,
+    repeated_statements,
+)
 from benchmark.domain.inference import Cases, adjusted
-from benchmark.domain.inference.answered_pairs import Difference, MissingShares, answered_difference
 from benchmark.domain.inference.leaderboard import NONE_SCORED
 from benchmark.models import Dataset, DatasetSample, Entrant, Run, RunItem, StoryScores
 from benchmark.services.asking import settings_of

@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from benchmark.domain.asked_again import Difference
 from benchmark.domain.inference import PairedDifference, significance_text
-from benchmark.domain.inference.answered_pairs import Difference
 from benchmark.domain.matched_rows import F1
 from benchmark.domain.tables import Cell, Cells, Column, Table
 from benchmark.services.calibration import calibration

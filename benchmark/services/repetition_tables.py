@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
-from benchmark.domain.flips import Flips
+from benchmark.domain.asked_again import Flips
 from benchmark.domain.tables import Cell, Cells, Column, Table
 from benchmark.models import Entrant, Run, StoryScores
 from benchmark.services.conditions import asking_in_words, conditions_of

@@ -8,9 +8,9 @@ from math import prod
 from statistics import fmean, mean, stdev
 from typing import Any, TypeVar
 
+from benchmark.domain.asked_again import flips_by_cluster
 from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
-from benchmark.domain.flips import flips_by_cluster
 from benchmark.domain.report_rows import BothParses
 from benchmark.suites.figures import (
     LEFT_OUT,

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from pydantic import TypeAdapter
 
+from benchmark.domain.asked_again import Flips
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
-from benchmark.domain.flips import Flips
 from benchmark.domain.report_rows import BothParses
 from benchmark.suites.settings import Settings
 from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as

@@ -44,15 +44,12 @@ def letters(models: Sequence[str], different: Iterable[tuple[str, str]]) -> dict
     alike = (max(b for b in range(a, len(models)) if frozenset((a, b)) not in apart) for a in range(len(models)))
     reach = list(accumulate(alike, max))
     starts = [at for at, end in enumerate(reach) if not at or end > reach[at - 1]]
-    return {
-        model: _span([group for group, at in enumerate(starts) if at <= rank[model] <= reach[at]]) for model in models
-    }
-
-
-def _span(groups: Sequence[int]) -> str:
-    """One letter, two side by side, or the first and the last of more."""
-    first, last = _name(groups[0]), _name(groups[-1])
-    return f"{first}–{last}" if len(groups) > 2 else "".join(map(_name, groups))
+    named = {}
+    for model, at in rank.items():
+        groups = [_name(group) for group, start in enumerate(starts) if start <= at <= reach[start]]
+        # one letter, two side by side, or the first and the last of more
+        named[model] = f"{groups[0]}–{groups[-1]}" if len(groups) > 2 else "".join(groups)
+    return named
 
 
 def _name(at: int) -> str:

@@ -172,7 +172,8 @@ def paired_differences(
             resamples=resamples,
             clusters=_of_part(cases.clusters, at),
         )
-        for (a, b), estimate, raw, answered in zip(pairs, estimates, of_part, both[:, at], strict=True):
+        for (a, b), estimate, raw, of_both in zip(pairs, estimates, of_part, both[:, at], strict=True):
+            answered = of_both[np.isfinite(of_both)]
             compared.append(
                 Pair(
                     first=cases.models[a],
@@ -184,16 +185,11 @@ def paired_differences(
                     clusters=estimate.clusters,
                     reason=estimate.reason,
                     p=raw,
-                    answered=_answered(answered),
+                    answered=Answered(float(answered.mean()) if len(answered) else None, len(answered)),
                     p_adjusted=next(adjusted),
                 )
             )
     return compared
-
-
-def _answered(differences: Floats) -> Answered:
-    finite = differences[np.isfinite(differences)]
-    return Answered(float(finite.mean()) if len(finite) else None, len(finite))
 
 
 def _spared_p(
@@ -204,7 +200,11 @@ def _spared_p(
     differences = cases.worst[first] - cases.worst[second]
 
     def flipped(differences: Floats) -> list[list[float | None]]:
-        return _flipped(differences, parts, clusters=cases.clusters, seed=seed, flips=flips)
+        clusters = cases.clusters
+        if clusters is None:
+            return sign_flips(differences, parts[1:], seed=seed, flips=flips)
+        sums = [by_cluster(differences[:, part].T, _of_part(clusters, part)).T for part in parts]
+        return [sign_flips(column, [], seed=seed, flips=flips)[0] for column in sums]
 
     p_values = flipped(differences)
     spared = np.flatnonzero((cases.lost[first] + cases.lost[second]) > 0)
@@ -225,17 +225,6 @@ def _spared_p(
 
 def _of_part(clusters: Clusters | None, columns: Columns) -> Clusters | None:
     return None if clusters is None else numbered(clusters[columns].tolist())
-
-
-def _flipped(
-    differences: Floats, parts: Sequence[Columns], *, clusters: Clusters | None, seed: int, flips: int
-) -> list[list[float | None]]:
-    """The p of each row over each part, the first of which is all columns. A cluster is flipped whole; one that is in
-    several parts is one cluster of each."""
-    if clusters is None:
-        return sign_flips(differences, parts[1:], seed=seed, flips=flips)
-    sums = [by_cluster(differences[:, part].T, _of_part(clusters, part)).T for part in parts]
-    return [sign_flips(column, [], seed=seed, flips=flips)[0] for column in sums]
 
 
 def _parts(stories: Sequence[int], categories: Mapping[int, str]) -> dict[str, Columns]:

@@ -117,7 +117,7 @@ def _standardised(n: int, power: float, alpha: float) -> float:
     """The noncentrality at which the two-sided t test of n differences finds them, on their own side, so often."""
     from scipy.special import nctdtr  # `scipy.stats` and `scipy.optimize` take seconds to load
 
-    cut = _cut(n, alpha)
+    cut = float(t_quantile(1 - alpha / 2, np.array([n - 1]))[0])
     low, high = 0.0, 4 * cut + 10
     while high - low > 1e-12 * high:  # the power grows with the noncentrality
         middle = (low + high) / 2
@@ -126,8 +126,3 @@ def _standardised(n: int, power: float, alpha: float) -> float:
         else:
             high = middle
     return (low + high) / 2
-
-
-def _cut(n: int, alpha: float) -> float:
-    """Return where the test begins to find a difference."""
-    return float(t_quantile(1 - alpha / 2, np.array([n - 1]))[0])

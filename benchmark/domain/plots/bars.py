@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmark.domain.plots.dots import Series, draw_legend, scale
 from benchmark.domain.plots.drawing import Look
-from benchmark.domain.plots.text import EDGE, GAP, SMALL, Theme, text_width
+from benchmark.domain.plots.text import EDGE, GAP, SMALL, text_width
 
 if TYPE_CHECKING:  # matplotlib takes a second to load
     from benchmark.domain.plots.canvas import Canvas
@@ -85,16 +85,19 @@ def stacked_bars(
 ) -> Canvas:
     """Return the drawn canvas: one row a model, its counts by name as shares of their sum, and the sum. `named` is what
     the legend calls a count."""
+    names = list(dict.fromkeys(name for counts in rows.values() for name in counts))
     models, totals = look.labels(rows), [f"{sum(counts.values()):,}" for counts in rows.values()]
     left, beside = EDGE + text_width(models) + GAP, text_width([*totals, "Rows"]) + GAP
     wide, tall, top = look.points - left - EDGE - beside, 14 * len(models), EDGE + _LEGEND
     canvas = look.captioned(top + tall + 17, unit, middle=left + (look.points - left - beside) / 2)
-    counted = np.array([[counts.get(name, 0) for name in _names(rows)] for counts in rows.values()])
+    counted = np.array([[counts.get(name, 0) for name in names] for counts in rows.values()])
     shares = 100 * counted / np.maximum(1, counted.sum(axis=1, keepdims=True))
     axes = canvas.axes(left, top, wide, tall)
     axes.set_ylim(len(models), 0)
+    tints = np.linspace(0.42, 1, max(1, len(names) - 1))
+    colours = [canvas.theme.line, *(canvas.theme.tint(float(share)) for share in tints)]  # of nothing first
     at, starts = EDGE, np.cumsum(shares, axis=1) - shares
-    for column, (name, colour) in enumerate(zip(_names(rows), _shades(canvas.theme, len(_names(rows))), strict=True)):
+    for column, (name, colour) in enumerate(zip(names, colours, strict=False)):
         axes.barh(
             np.arange(len(models)) + 0.5, shares[:, column], left=starts[:, column], height=0.72, color=colour,
             edgecolor=canvas.theme.surface, linewidth=0.5,
@@ -108,12 +111,3 @@ def stacked_bars(
         canvas.text(left - GAP, top + 14 * (line + 0.5), model, ha="right")
         canvas.text(look.points - EDGE, top + 14 * (line + 0.5), total, ha="right")
     return canvas
-
-
-def _names(rows: Mapping[str, Mapping[str, int]]) -> list[str]:
-    return list(dict.fromkeys(name for counts in rows.values() for name in counts))
-
-
-def _shades(theme: Theme, count: int) -> list[str]:
-    """The colour of nothing first, then ever stronger ones."""
-    return [theme.line, *(theme.tint(float(share)) for share in np.linspace(0.42, 1, max(1, count - 1)))][:count]

@@ -130,17 +130,13 @@ def for_the_web(data: bytes, title: str, description: str) -> bytes:
         for child in [element for element in parent if element.tag in {f"{{{_SVG}}}style", f"{{{_SVG}}}metadata"}]:
             parent.remove(child)
     for element in root.iter():
-        _plain(element)
+        for rule in filter(None, map(str.strip, element.attrib.pop("style", "").split(";"))):
+            name, _, value = rule.partition(":")
+            if name.strip() != "font-family":
+                element.set(name.strip(), value.strip())
     _named(root, title, description)
     written: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return written
-
-
-def _plain(element: ElementTree.Element) -> None:
-    for rule in filter(None, map(str.strip, element.attrib.pop("style", "").split(";"))):
-        name, _, value = rule.partition(":")
-        if name.strip() != "font-family":
-            element.set(name.strip(), value.strip())
 
 
 def _named(root: ElementTree.Element, title: str, description: str) -> None:

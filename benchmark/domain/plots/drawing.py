@@ -80,11 +80,7 @@ def plot(draw: Callable[Concatenate[Look, P], Drawing]) -> Callable[P, Plot]:
 def _bytes(drawing: Drawing, frame: Frame) -> bytes:
     title, canvas, text = drawing
     if isinstance(canvas, str):
-        return _saying(canvas, frame.theme).bytes(frame.format, title, canvas)
+        saying = Look(Frame(theme=frame.theme, width="column")).canvas(40)
+        saying.text(saying.width / 2, 20, canvas, colour=saying.theme.soft, ha="center")
+        return saying.bytes(frame.format, title, canvas)
     return canvas.bytes(frame.format, title, text if isinstance(text, str) else sentences(text))
-
-
-def _saying(text: str, theme: str) -> Canvas:
-    canvas = Look(Frame(theme=theme, width="column")).canvas(40)
-    canvas.text(canvas.width / 2, 20, text, colour=canvas.theme.soft, ha="center")
-    return canvas

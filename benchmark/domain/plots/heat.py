@@ -217,7 +217,7 @@ def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], score_text: s
     )
     caption = f"{text} {as_sentence(look.frame.note)}" if look.frame.note else text
     canvas = look.captioned(EDGE + _HEAD + _PAIR_ROW * len(models) + 8, caption, drop=2)
-    labelled = _texts(cells, each)
+    labelled, theme = _texts(cells, each), canvas.theme
     most = max((cell.value for row in cells for cell in row if cell), default=0.0) or 1.0
     step = next(candidate for candidate in (1, 2, 5, 10, 100) if candidate * each > text_width(numbers, SMALL) + 1)
     for line, (name, number) in enumerate(zip(names, numbers, strict=True)):
@@ -229,17 +229,14 @@ def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], score_text: s
             canvas.text(across, EDGE + _HEAD / 2, number, ha="center", size=SMALL, colour=canvas.theme.soft)
         for at, cell in enumerate(cells[line]):
             if cell:
-                _pair_cell(canvas, cell, labelled[line][at], (left + at * each, middle - _PAIR_ROW / 2, each), most)
+                place, ink = left + at * each, theme.ink if cell.significant else theme.soft
+                colour = theme.tint(opacity(cell.value / most)) if cell.significant else theme.surface
+                how: Style = {"edgecolor": theme.line, "linewidth": 0.5}
+                canvas.box(place + 0.6, middle - _PAIR_ROW / 2 + 0.6, each - 1.2, _PAIR_ROW - 1.2, colour, **how)
+                weight = "bold" if cell.significant else "normal"
+                text = labelled[line][at]
+                canvas.text(place + each / 2, middle, text, ha="center", size=SMALL, colour=ink, weight=weight)
     return canvas
-
-
-def _pair_cell(canvas: Canvas, cell: Lead, text: str, place: tuple[float, float, float], most: float) -> None:
-    left, top, each = place
-    tint = canvas.theme.tint(opacity(cell.value / most))
-    colour = tint if cell.significant else canvas.theme.surface
-    canvas.box(left + 0.6, top + 0.6, each - 1.2, _PAIR_ROW - 1.2, colour, edgecolor=canvas.theme.line, linewidth=0.5)
-    how: Style = {"colour": canvas.theme.ink, "weight": "bold"} if cell.significant else {"colour": canvas.theme.soft}
-    canvas.text(left + each / 2, top + _PAIR_ROW / 2, text, ha="center", size=SMALL, **how)
 
 
 def _texts(cells: Sequence[Sequence[Cell]], each: float) -> list[list[str]]:

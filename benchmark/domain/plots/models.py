@@ -51,7 +51,17 @@ def leaderboard(look: Look, rows: Sequence[RankedRow], *, score: str, key: str =
         look=look,
         asides=_ranking_asides(rows, scores, narrow=look.narrow),
     )
-    lines = [_ranked_line(*arguments) for arguments in zip(rows, scores, bounds, strict=True)]
+    lines: list[str] = []
+    for row, of_row, ends in zip(rows, scores, bounds, strict=True):
+        parts: list[str] = [
+            worded(name, metric.text()) if metric else Sentence("{name} without a score", name=name)
+            for name, metric in of_row.items()
+        ]
+        parts += [Sentence("left out {share} %", share=f"{100 * row.left_out:.1f}")] if row.left_out else []
+        parts += [worst_to_best(ends)] if ends else []
+        parts += [Sentence("rank {ranks}", ranks="–".join(map(str, row.ranks)))] if row.ranks else []
+        parts += [Sentence("group {group}", group=row.group)] if row.group else []
+        lines.append(labelled(row.model, listed(parts)))
     lines += [f"{row.model}, entered from {row.source}: {100 * row.values[key]:.1f}" for row in references]
     return Drawing(title, canvas, lines)
 
@@ -68,18 +78,6 @@ def _ranking_asides(
     elif any(row.ranks for row in rows):
         asides.append(Aside("Rank", ["–".join(map(str, row.ranks or ())) or "–" for row in rows]))
     return [*asides, Aside("Group", [row.group or "–" for row in rows], "left")]
-
-
-def _ranked_line(row: RankedRow, scores: Mapping[str, Percent | None], bounds: Bounds) -> str:
-    parts: list[str] = [
-        worded(name, metric.text()) if metric else Sentence("{name} without a score", name=name)
-        for name, metric in scores.items()
-    ]
-    parts += [Sentence("left out {share} %", share=f"{100 * share:.1f}")] if (share := row.left_out) else []
-    parts += [worst_to_best(bounds)] if bounds else []
-    parts += [Sentence("rank {ranks}", ranks="–".join(map(str, ranks)))] if (ranks := row.ranks) else []
-    parts += [Sentence("group {group}", group=row.group)] if row.group else []
-    return labelled(row.model, listed(parts))
 
 
 # --- a panel per part, suite, control or method

@@ -98,16 +98,11 @@ def _two(
     return canvas
 
 
-def _extent(scores: Floats) -> tuple[float, float]:
-    """The tens around the scores, twenty points apart at least and within 0 and 100; of both axes, so that the diagonal
-    stays one."""
-    low, high = np.floor(scores.min() / 10) * 10, np.ceil(scores.max() / 10) * 10
-    low = max(0.0, min(low, high - 20))
-    return float(low), float(min(100.0, max(high, low + 20)))
-
-
 def _against(canvas: Canvas, axes: Axes, scores: Floats) -> None:
-    theme, span = canvas.theme, _extent(scores)
+    # both axes show the tens around the scores, twenty points apart at least and within 0 and 100
+    low, high = np.floor(scores.min() / 10) * 10, np.ceil(scores.max() / 10) * 10
+    low = float(max(0.0, min(low, high - 20)))
+    theme, span = canvas.theme, (low, float(min(100.0, max(high, low + 20))))
     axes.plot(span, span, color=theme.line_strong, linewidth=0.7, zorder=1)
     alpha = 0.75 if len(scores) < 150 else 0.4
     axes.plot(

@@ -3,7 +3,7 @@ numbers below."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -125,20 +125,14 @@ class LabelPlacer:
 
     def place(self, mark: tuple[float, float], width: float, height: float) -> tuple[float, float]:
         """The middle of the text, in the unit of the marks."""
-        best = min(
-            self._around(mark, width, height),
-            key=lambda candidate: (self._crowd(candidate, width, height), candidate[2]),
-        )
+        sides = ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+        around = [
+            (mark[0] + right * (_MARK + width / 2 + 1) * step, mark[1] + up * (_MARK + height / 2) * step, step)
+            for step, (right, up) in product((1.0, 2.2, 3.6), sides)
+        ]
+        best = min(around, key=lambda candidate: (self._crowd(candidate, width, height), candidate[2]))
         self.taken.append(_box(best, width, height))
         return best[0], best[1]
-
-    def _around(self, mark: tuple[float, float], width: float, height: float) -> Iterator[tuple[float, float, float]]:
-        for step, (right, up) in product(
-            (1.0, 2.2, 3.6), ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
-        ):
-            x = mark[0] + right * (_MARK + width / 2 + 1) * step
-            y = mark[1] + up * (_MARK + height / 2) * step
-            yield x, y, step
 
     def _crowd(self, place: tuple[float, float, float], width: float, height: float) -> float:
         a, b, c, d = _box(place, width, height)

@@ -76,7 +76,9 @@ def to_latex(table: Table, *, label: str = "", mark: bool = True, intervals: boo
     """
     if not all(character.isalnum() or character in ":-" for character in label):
         raise ValueError(f"{label!r} is not a label.")
-    wide = not is_narrow(table, intervals=intervals)
+    # a table that fits a column of a two-column page in small type has its intervals beside their values
+    widths = [column_width(table, column, intervals=intervals, beside=True) for column in table.columns]
+    wide = SMALL * sum(widths) + 12 * (len(widths) - 1) > COLUMN_WIDTH / SHRUNK
     name = "table*" if wide else "table"
     title = escaped(table.title)
     lines = [r"% Needs \usepackage{booktabs} and \usepackage{graphicx}.", _GLYPH, _FIT]
@@ -235,12 +237,6 @@ def column_width(table: Table, column: Column, *, intervals: bool, beside: bool)
         width, small = text_width(value), TINY * text_width(interval)
         widths.append(width + small + (2.7 if small else 0.0) if beside else max(width, small))
     return max(widths)
-
-
-def is_narrow(table: Table, *, intervals: bool) -> bool:
-    """Return whether the table fits a column of a two-column page in small type, with intervals beside their values."""
-    widths = [column_width(table, column, intervals=intervals, beside=True) for column in table.columns]
-    return SMALL * sum(widths) + 12 * (len(widths) - 1) <= COLUMN_WIDTH / SHRUNK
 
 
 def blocks(table: Table, *, intervals: bool) -> list[list[Column]]:

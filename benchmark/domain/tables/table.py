@@ -83,11 +83,6 @@ class Cell:
         """The reason why the value has no interval. Returns "" if it has one, and without a value or reason."""
         return "" if self.interval or self.value in (None, "") else self.reason or ""
 
-    @property
-    def at_worst(self) -> Any:
-        """The value with missing answers at their worst."""
-        return self.value if self.bounds is None else self.bounds[0]
-
 
 NOTHING = Cell()
 """The cell of a row that lacks a column."""
@@ -197,7 +192,7 @@ class Column:
     def compared(self, row: Row) -> Decimal | None:
         """Return the number that marks compare, as printed: the worst case. Returns None without a value."""
         cell = self.cell(row)
-        return self.rounded(cell.bounds[1] if cell.bounds and self.best == "low" else cell.at_worst)
+        return self.rounded(cell.bounds[1 if self.best == "low" else 0] if cell.bounds else cell.value)
 
 
 def _printed(number: Decimal, places: int) -> Decimal:
@@ -302,7 +297,14 @@ class Table:
         """Return (row, column key) → best or second; ties share a mark, judged by the printed digits. Rows of unranked
         entrants and shares that cannot be worse have none."""
         if self.mark_across:
-            return {place: "best" for at in range(len(self.rows)) for place in self._best_of_row(at)}
+            best: dict[tuple[int, str], Mark] = {}
+            compared = [column for column in self.columns if column.best == "high"]
+            for at, row in enumerate(self.rows):
+                rounded = {column.key: column.rounded(column.cell(row).value) for column in compared}
+                values = {key: value for key, value in rounded.items() if value is not None}
+                tops = [key for key, value in values.items() if len(values) > 1 and value == max(values.values())]
+                best |= {(at, key): "best" for key in tops}
+            return best
         groups: dict[Any, list[int]] = defaultdict(list)
         for at, row in enumerate(self.rows):
             if not (row.get(OF) and row[OF].unranked):
@@ -311,15 +313,6 @@ class Table:
             return {}
         marked = (self._marked(column, rows) for column in self.columns if column.best for rows in groups.values())
         return {place: mark for marks in marked for place, mark in marks.items()}
-
-    def _best_of_row(self, at: int) -> list[tuple[int, str]]:
-        row = self.rows[at]
-        values = {
-            column.key: value
-            for column in self.columns
-            if column.best == "high" and (value := column.rounded(column.cell(row).value)) is not None
-        }
-        return [(at, key) for key, value in values.items() if len(values) > 1 and value == max(values.values())]
 
     def _marked(self, column: Column, rows: Iterable[int]) -> dict[tuple[int, str], Mark]:
         values = {at: value for at in rows if (value := column.compared(self.rows[at])) is not None}

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from annotation.domain.columns import defused
-from benchmark.domain.tables.table import OF, Cell, Column, Part, Row, Source, Table
+from benchmark.domain.tables.table import OF, Column, Part, Row, Source, Table
 from core.plain import Json, plain
 
 ABSENT, ENTERED = "Absent because", "Entered from"
@@ -28,7 +28,11 @@ def to_csv(table: Table) -> bytes:
     writer = csv.writer(out)
     section = table.section and table.section not in {column.key for column in table.columns}
     columns = [*([Column(key=table.section, header=table.section)] if section else []), *table.columns]
-    parts = {column.key: _parts(table, column) for column in columns}
+    names: tuple[Part, ...] = ("bounds", "no_interval", "n")
+    parts: dict[str, Parts] = {}
+    for column in columns:  # intervals of every estimate, and other parts that any row has
+        others = [name for name in names if table.shows(name, column)]
+        parts[column.key] = ["interval", *others] if table.estimates(column) else others
     texts = {"Ranked by": table.ranking, "Read first": " ".join(table.lead)}
     texts = {header: defused(text) for header, text in texts.items() if text}
     texts |= ({ENTERED: ""} if table.entered else {}) | ({ABSENT: ""} if table.absent else {})
@@ -39,13 +43,6 @@ def to_csv(table: Table) -> bytes:
         cells = [text for column in columns for text in _texts(column, row, parts[column.key])]
         writer.writerow([*cells, *(text or defused(row.get(header, "")) for header, text in texts.items())])
     return out.getvalue().encode("utf-8", "replace")
-
-
-def _parts(table: Table, column: Column) -> Parts:
-    """Return the parts that a file has of a column: intervals of every estimate, and others that any row has."""
-    names: tuple[Part, ...] = ("bounds", "no_interval", "n")
-    others = [name for name in names if table.shows(name, column)]
-    return ["interval", *others] if table.estimates(column) else others
 
 
 def _headers(column: Column, parts: Parts) -> list[str]:
@@ -116,18 +113,16 @@ def _described(column: Column) -> dict[str, str]:
 
 
 def _values(table: Table, row: Row) -> Json:
-    values = {column.key: _value(column.cell(row)) for column in table.columns}
+    values: Json = {}
+    for column in table.columns:
+        cell = column.cell(row)
+        others = {"interval": cell.interval or None, "n": cell.n, "reason": None if cell.interval else cell.reason}
+        others |= {"bounds": cell.bounds}
+        there = {name: value for name, value in others.items() if value is not None}
+        values[column.key] = {"value": cell.value, **there} if there else cell.value
     source: Source | None = row.get(OF)
     entrant = {"entrant": {"key": source.key, "kind": source.kind, "run": source.run}} if source else {}
     return ({table.section: row.get(table.section)} if table.section else {}) | values | entrant
-
-
-def _value(cell: Cell) -> Any:
-    """Return a cell as JSON has it: its value only if there is nothing else."""
-    others = {"interval": cell.interval or None, "n": cell.n, "reason": None if cell.interval else cell.reason}
-    others |= {"bounds": cell.bounds}
-    there = {name: value for name, value in others.items() if value is not None}
-    return {"value": cell.value, **there} if there else cell.value
 
 
 def _of_decimal(value: Any) -> float:

@@ -30,27 +30,25 @@ def options_given(offered: Sequence[Setting], arguments: Sequence[str]) -> Optio
     for argument in arguments:
         name, equals, value = argument.partition("=")
         if not equals or name not in settings:
-            defaults = [(setting.name, setting.default) for setting in offered]
             texts = {True: "yes", False: "no"}
-            there = ", ".join(
-                f"{name}={texts[value] if isinstance(value, bool) else value}" for name, value in defaults
-            )
-            there = there or "none"
+            defaults = [
+                f"{setting.name}={texts[setting.default] if isinstance(setting.default, bool) else setting.default}"
+                for setting in offered
+            ]
+            there = ", ".join(defaults) or "none"
             raise ValueError(f"--option {argument} is not an option of this suite; expected some of: {there}.")
-        values[name] = settings[name].checked(_typed(settings[name], value))
+        setting = settings[name]
+        typed: Any = value
+        if isinstance(setting.default, bool) and not setting.choices:
+            if value.lower() not in _TRUTH:
+                raise ValueError(f"{setting.label} is {value!r}; expected yes or no.")
+            typed = _TRUTH[value.lower()]
+        elif not setting.choices and not isinstance(setting.default, str):
+            if not value.lstrip("-").isdecimal() or len(value) > 12:
+                raise ValueError(f"{setting.label} is {value!r}; expected a whole number.")
+            typed = int(value)
+        values[name] = setting.checked(typed)
     return values
-
-
-def _typed(setting: Setting, value: str) -> Any:
-    if setting.choices or isinstance(setting.default, str):
-        return value
-    if isinstance(setting.default, bool):
-        if value.lower() not in _TRUTH:
-            raise ValueError(f"{setting.label} is {value!r}; expected yes or no.")
-        return _TRUTH[value.lower()]
-    if not value.lstrip("-").isdecimal() or len(value) > 12:
-        raise ValueError(f"{setting.label} is {value!r}; expected a whole number.")
-    return int(value)
 
 
 def flag(name: str) -> str:
@@ -96,26 +94,6 @@ def chosen_by_flag(settings: Sequence[Setting], options: Mapping[str, Any]) -> O
     }
 
 
-def check_uses(suite: Suite, options: Mapping[str, Any], asked: Sequence[str], judge: Endpoint | None) -> None:
-    """Raise ValueError for a flag that the suite, or no chosen step, or this judge, has a use for."""
-    foreign = [name_of(setting) for setting in settings_with_flags() if setting not in suite.settings]
-    if idle := given(options, foreign):
-        raise ValueError(f"{flag(idle[0])} is of no use for {suite.title}: leave it out.")
-    typed = [setting for setting in suite.settings if setting.flag and given(options, [name_of(setting)])]
-    judged = [step.key for step in suite.launched if step.judged]
-    steps_by_flag = [("judge", judged)] if options["judge"] and judged else []
-    for name, steps in steps_by_flag + [(setting.flag, list(setting.steps)) for setting in typed]:
-        if steps and not set(steps) & set(asked):
-            raise ValueError(_of_no_step(suite, name, steps, asked))
-    check_judge(typed, judge)
-
-
-def _of_no_step(suite: Suite, name: str, steps: Sequence[str], asked: Sequence[str]) -> str:
-    labels = " and ".join(suite.step(step).label.lower() for step in steps)
-    way = f", or add --step {steps[0]}" if suite.step(steps[0]).judged else ""
-    return f"{flag(name)} is for {labels}, and the steps are {', '.join(asked)}: leave it out{way}."
-
-
 def check_judge(typed: Iterable[Setting], judge: Endpoint | None) -> None:
     """Raise ValueError for a setting that a judge without a prompt has no use for."""
     if judge is None or judge.about.reads_prompts:
@@ -143,7 +121,22 @@ def suite_plans(project: Project, suite: Suite, options: Mapping[str, Any]) -> l
     if options["method"] and method and any(given.startswith(f"{method.name}=") for given in options["option"]):
         raise ValueError(f"--method and --option {method.name}= say the same: leave one of them out.")
     typed = chosen_by_flag(suite.settings, options)
-    launch = launch_of(suite, options, typed)
+    budget, arguments = dollars(options["budget"]), options["option"]
+    without = [setting for setting in suite.settings if not setting.flag]
+    if arguments and suite.settings and not without:
+        raise ValueError(f"--option is for suites with settings of their own; {suite.title}'s are flags.")
+    values = {field: options[FLAGS.get(field, field)] for field in Launch.model_fields if field != "options"} | {
+        "endpoints": list(dict.fromkeys(options["endpoint"])),
+        "steps": _steps(suite, options),
+        "budget": None if budget is None else f"{abs(budget):f}",
+        "options": {**options_given(without, arguments), **typed},
+    }
+    try:
+        launch = Launch.of({name: value for name, value in values.items() if value not in (None, "", [])})
+    except Misfit as error:
+        wrong = error.wrong[0]
+        name = wrong.field.partition("[")[0]
+        raise ValueError(f"{flag(FLAGS.get(name, name))}: {wrong.actual}; expected {wrong.expected}.") from error
     return plans_of_launch(
         _suite_plan(project, suite, options, launch, typed),
         methods=launch.methods or (),
@@ -153,29 +146,24 @@ def suite_plans(project: Project, suite: Suite, options: Mapping[str, Any]) -> l
     )
 
 
-def launch_of(suite: Suite, options: Mapping[str, Any], typed: Options) -> Launch:
-    """Return the launch that the flags describe; `typed` are its settings. Raises ValueError with one sentence."""
-    budget = dollars(options["budget"])
-    values = {field: options[FLAGS.get(field, field)] for field in Launch.model_fields if field != "options"} | {
-        "endpoints": list(dict.fromkeys(options["endpoint"])),
-        "steps": _steps(suite, options),
-        "budget": None if budget is None else f"{abs(budget):f}",
-        "options": {**_own_options(suite, options["option"]), **typed},
-    }
-    try:
-        return Launch.of({name: value for name, value in values.items() if value not in (None, "", [])})
-    except Misfit as error:
-        wrong = error.wrong[0]
-        name = wrong.field.partition("[")[0]
-        raise ValueError(f"{flag(FLAGS.get(name, name))}: {wrong.actual}; expected {wrong.expected}.") from error
-
-
 def _suite_plan(project: Project, suite: Suite, options: Mapping[str, Any], launch: Launch, typed: Options) -> Plan:
-    """Return the plan of a launch but for methods. Raises ValueError with one sentence."""
+    """Return the plan of a launch but for methods. Raises ValueError with one sentence, also for a flag that the suite,
+    or no chosen step, or the judge, has a use for."""
     steps = launch.steps
     endpoints = [endpoint_named(name) for name in launch.endpoints]
     judge = endpoint_named(launch.judge) if launch.judge else None
-    check_uses(suite, options, steps, judge)
+    foreign = [name_of(setting) for setting in settings_with_flags() if setting not in suite.settings]
+    if idle := given(options, foreign):
+        raise ValueError(f"{flag(idle[0])} is of no use for {suite.title}: leave it out.")
+    used = [setting for setting in suite.settings if setting.flag and given(options, [name_of(setting)])]
+    judged = [step.key for step in suite.launched if step.judged] if options["judge"] else []
+    for name, needed in [("judge", judged), *((setting.flag, list(setting.steps)) for setting in used)]:
+        if needed and not set(needed) & set(steps):
+            labels = " and ".join(suite.step(step).label.lower() for step in needed)
+            way = f", or add --step {needed[0]}" if suite.step(needed[0]).judged else ""
+            asked = ", ".join(steps)
+            raise ValueError(f"{flag(name)} is for {labels}, and the steps are {asked}: leave it out{way}.")
+    check_judge(used, judge)
     dataset, source = _dataset(project, suite, steps, endpoints, launch.dataset, typed)
     chosen = chosen_of(source) if source else {}
     columns = {setting.name for setting in suite.settings if setting.stored == COLUMN}
@@ -189,7 +177,9 @@ def _suite_plan(project: Project, suite: Suite, options: Mapping[str, Any], laun
 def _steps(suite: Suite, options: Mapping[str, Any]) -> list[str]:
     """List the named steps in the order of the suite; a judge that is named judges what is asked for."""
     keys = [step.key for step in suite.launched]
-    requested = options["step"] or ([] if suite.chooses_steps and suite.judging else _unjudged(suite))
+    requested = options["step"] or []
+    if not requested and not (suite.chooses_steps and suite.judging):
+        requested = [step.key for step in suite.launched if not step.judged]
     expected = f"expected some of {', '.join(keys)}, or {ALL}"
     if not requested:
         raise ValueError(f"--step is missing; {expected}.")
@@ -200,18 +190,6 @@ def _steps(suite: Suite, options: Mapping[str, Any]) -> list[str]:
     if judging and options["judge"] and judging.key not in steps and set(judging.needs) <= set(steps):
         steps.append(judging.key)  # a judge without something to judge would be a mistake
     return steps
-
-
-def _unjudged(suite: Suite) -> list[str]:
-    return [step.key for step in suite.launched if not step.judged]
-
-
-def _own_options(suite: Suite, arguments: Sequence[str]) -> Options:
-    """Return what `--option` says of the settings that have no flag."""
-    without = [setting for setting in suite.settings if not setting.flag]
-    if arguments and suite.settings and not without:
-        raise ValueError(f"--option is for suites with settings of their own; {suite.title}'s are flags.")
-    return options_given(without, arguments)
 
 
 def _dataset(
@@ -227,21 +205,19 @@ def _dataset(
     dataset = version_of(project, version) if version is not None else None
     reads_others = judging is not None and judging.key in steps and not set(judging.needs) & set(steps)
     if dataset is None and not (reads_others and len(steps) == 1):
-        dataset = _newest(project, suite) if suite.copied.load else publish_version(by=None, project=project)[0]
+        if suite.copied.load:
+            dataset = project.datasets.filter(suite=suite.name).order_by("-version").first()
+        else:
+            dataset = publish_version(by=None, project=project)[0]
+        if dataset is None:
+            raise ValueError(
+                f"{project.slug} has no copy of {suite.title} yet: manage.py import_suite {suite.name} PATH "
+                f"--project {project.slug}"
+            )
     if dataset and not reads_others:
         return dataset, None
     source = _judgeable(project, suite, endpoints, dataset, typed)
     return source.dataset, source
-
-
-def _newest(project: Project, suite: Suite) -> Dataset:
-    newest = project.datasets.filter(suite=suite.name).order_by("-version").first()
-    if newest is None:
-        raise ValueError(
-            f"{project.slug} has no copy of {suite.title} yet: manage.py import_suite {suite.name} PATH "
-            f"--project {project.slug}"
-        )
-    return newest
 
 
 def _judgeable(

@@ -1,13 +1,18 @@
 """Shared by the commands about runs: naming their endpoints, running one to its end, and what is printed of it."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmark.models import Run
+from benchmark.management.commands._plans import flag
+from benchmark.models import AnswerFormat, Run
 from benchmark.services.asking import reads_prompts
+from benchmark.services.comparisons import Comparison, compare, pair_of
 from benchmark.services.estimates import Asking, Sums, estimate_all
 from benchmark.services.judges import SELF_TEST, current_test, summaries_of
+from benchmark.services.leaderboards import selection_named
 from benchmark.services.reports import scores_of
 from benchmark.services.warm import warm
 from benchmark.services.watching import shortfall_of_run
@@ -19,6 +24,36 @@ from workers.management.commands.work import interruptible
 from workers.management.console import JobBar, failure_of, note_end, printed_of
 from workers.services.progress import progress_of
 from workers.services.run_to_end import run_to_end
+
+OF_COMPARING = ("model", "other_model", "group", "parse", "split")
+
+
+def compared(run: Run, other: Run, options: Mapping[str, Any]) -> tuple[list[Run], list[str], Comparison]:
+    """Return (the runs, the keys of the two models, their comparison). Raises ValueError."""
+    if run.project_id != other.project_id:
+        raise ValueError("The two runs are of different projects.")
+    keys = [_key(run, options["model"], "model"), _key(other, options["other_model"], "other_model")]
+    runs, entrants = pair_of(run.project, *keys)
+    group = options["group"] or next(iter(entrants))
+    if group not in entrants:
+        raise ValueError(f"The two have no scores of {options['group']} in common.")
+    parse = options["parse"] or "repaired"
+    if parse == "official" and runs[0].answer_format == AnswerFormat.STRUCTURED:
+        raise ValueError("Structured output has no official parse.")
+    selection = selection_named(run.dataset, options["split"] or "", run.suite)
+    if options["split"] and selection is None:
+        raise ValueError(f"Version {run.dataset.version} of the gold has no split {options['split']!r}.")
+    return runs, keys, compare(entrants[group], group, parse, selection)
+
+
+def _key(run: Run, name: str | None, option: str) -> str:
+    """Return the key by which comparisons know a model of a run."""
+    entrants = {entrant.name: entrant for entrant in run.entrants.all()}
+    if name is None and len(entrants) == 1:
+        name = next(iter(entrants))
+    if name not in entrants:
+        raise ValueError(f"Name a model of {run.uid} with {flag(option)}, one of: {', '.join(entrants)}.")
+    return f"{run.uid}.{entrants[name].pk}"
 
 
 def say_run(command: JsonCommand, summary: Mapping[str, Any]) -> None:
@@ -115,26 +150,22 @@ def before_asking(total: Sums) -> str:
 
 
 def finish_runs(run: Run, tell: Callable[[str], None]) -> None:
-    """Run a run and its controls to their end, one after another, as `finish_run` does."""
+    """Run a run and its controls to their end, one after another, with a progress bar, then compute their reports; an
+    interrupt waits for calls in flight."""
     for each in (run, *run.controls.select_related("job", "project", "dataset", "judge").order_by("pk")):
-        finish_run(each, tell)
-
-
-def finish_run(run: Run, tell: Callable[[str], None]) -> None:
-    """Run a run to its end with a progress bar, then compute its report; an interrupt waits for calls in flight."""
-    bar = JobBar(run.job, time.monotonic)
-    try:
-        with interruptible(tell) as stop:
-            run_to_end(job=run.job, on_progress=bar.refresh, stop=stop)
-            if run.job.has_ended and (test := current_test(run)):
-                run_to_end(job=test.job, stop=stop)
-    finally:
-        bar.close()
-    if run.job.goes_on:
-        tell(f"The run is not done. A worker goes on with it, or: manage.py work --job {run.job.uid}")
-    else:
-        note_end(run.job, shortfall_of_run(run), "run", tell)
-        warm(run)
+        bar = JobBar(each.job, time.monotonic)
+        try:
+            with interruptible(tell) as stop:
+                run_to_end(job=each.job, on_progress=bar.refresh, stop=stop)
+                if each.job.has_ended and (test := current_test(each)):
+                    run_to_end(job=test.job, stop=stop)
+        finally:
+            bar.close()
+        if each.job.goes_on:
+            tell(f"The run is not done. A worker goes on with it, or: manage.py work --job {each.job.uid}")
+        else:
+            note_end(each.job, shortfall_of_run(each), "run", tell)
+            warm(each)
 
 
 def run_summary(run: Run, *, scores: bool = False) -> tuple[Json, str]:

@@ -1,14 +1,11 @@
-from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from annotation.management.json_command import JsonCommand
-from annotation.models import Project
 from benchmark.domain.drawn import PaperRow
 from benchmark.models import EnteredKind, EnteredRow
 from benchmark.services.entered_rows import add_row, edit_row, enterable_suites, remove_row
-from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from core.plain import Json
 
@@ -47,7 +44,23 @@ class Command(JsonCommand):
         suite = suite_named(options["suite"])
         if action == "figures":
             return {"figures": {metric.key: f"{metric.heading}: {metric.title}" for metric in suite.enterable}}
-        return _changed(project, suite, action, options)
+        name, metrics = options["name"] or "", _metrics(options["figure"])
+        if options["rename"] and action != "edit":
+            raise ValueError("--rename is for edit, which gives a row another name.")
+        if action == "add":
+            entry = PaperRow(name, options["kind"] or "", options["source"] or "", metrics)
+            return {"row": _row(add_row(by=None, project=project, suite=suite, entry=entry))}
+        rows = EnteredRow.objects.filter(project=project, suite=suite.name)
+        row = rows.filter(name=name).first()
+        if row is None:
+            names = ", ".join(rows.values_list("name", flat=True)) or "none"
+            raise ValueError(f"{suite.title} has no row {name!r}; there are: {names}.")
+        if action == "remove":
+            remove_row(by=None, row=row)
+            return {"removed": name}
+        kind, source = options["kind"] or row.kind, options["source"] or row.source
+        entry = PaperRow(options["rename"] or name, kind, source, row.metrics | metrics)
+        return {"row": _row(edit_row(by=None, row=row, entry=entry))}
 
     def say(self, result: Json) -> None:
         for key, title in result.get("figures", {}).items():
@@ -61,26 +74,6 @@ class Command(JsonCommand):
 
 def _row(row: EnteredRow) -> Json:
     return {"suite": row.suite, "name": row.name, "kind": row.kind, "source": row.source, "figures": row.metrics}
-
-
-def _changed(project: Project, suite: Suite, action: str, options: Mapping[str, Any]) -> Json:
-    name, metrics = options["name"] or "", _metrics(options["figure"])
-    if options["rename"] and action != "edit":
-        raise ValueError("--rename is for edit, which gives a row another name.")
-    if action == "add":
-        entry = PaperRow(name, options["kind"] or "", options["source"] or "", metrics)
-        return {"row": _row(add_row(by=None, project=project, suite=suite, entry=entry))}
-    rows = EnteredRow.objects.filter(project=project, suite=suite.name)
-    row = rows.filter(name=name).first()
-    if row is None:
-        names = ", ".join(rows.values_list("name", flat=True)) or "none"
-        raise ValueError(f"{suite.title} has no row {name!r}; there are: {names}.")
-    if action == "remove":
-        remove_row(by=None, row=row)
-        return {"removed": name}
-    kind, source = options["kind"] or row.kind, options["source"] or row.source
-    entry = PaperRow(options["rename"] or name, kind, source, row.metrics | metrics)
-    return {"row": _row(edit_row(by=None, row=row, entry=entry))}
 
 
 def _metrics(arguments: list[str]) -> dict[str, str]:

@@ -1,5 +1,4 @@
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +6,7 @@ from django.core.management.base import CommandParser, DjangoHelpFormatter
 
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._plans import options_given
-from benchmark.services.imports import Copy, copy_of, keep_copy, together
-from benchmark.suites.contract import Suite
+from benchmark.services.imports import copy_of, keep_copy, together
 from benchmark.suites.registry import suite_named, suites
 
 MOST_PROBLEMS = 10
@@ -27,7 +25,11 @@ class Command(JsonCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         importable = {name: suite for name, suite in suites().items() if suite.copied.load}
         parser.formatter_class = _WithLines
-        parser.epilog = "\n\n".join(_needed(suite) for suite in importable.values() if suite.copied.source)
+        parser.epilog = "\n\n".join(
+            "\n".join([f"{name}:", *(f"  {line}" for line in suite.copied.source.lines)])
+            for name, suite in importable.items()
+            if suite.copied.source
+        )
         parser.add_argument("suite", choices=importable)
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="the benchmark's folder, or its files")
         parser.add_argument("--project", required=True, metavar="SLUG")
@@ -52,7 +54,8 @@ class Command(JsonCommand):
         self.stdout.write(f"licence: {result['terms'] or 'not known'}")
         self.stdout.write(f"problems: {len(problems) or 'none'}")
         for problem in problems[:MOST_PROBLEMS]:
-            self.stdout.write(f"  {_sentence(problem)}")
+            line = f", line {problem['line']:,}" if problem["line"] else ""
+            self.stdout.write(f"  {problem['file']}{line}: {problem['message']}")
         if more := problems[MOST_PROBLEMS:]:
             self.stdout.write(f"  {len(more):,} more; --json lists all.")
         self.stdout.write(f"not checked: {result['unchecked'] or 'nothing'}")
@@ -65,21 +68,5 @@ class Command(JsonCommand):
         version = None
         if not options["dry_run"]:
             version = keep_copy(by=None, project=project, copy=copy, note=options["note"])[0].version
-        return {"project": project.slug, "suite": suite.name, "dataset": version, **_as_json(copy)}
-
-
-def _needed(suite: Suite) -> str:
-    """Return what a copy of a suite is made of, below its name."""
-    lines = suite.copied.source.lines if suite.copied.source else []
-    return "\n".join([f"{suite.name}:", *(f"  {line}" for line in lines)])
-
-
-def _sentence(problem: Mapping[str, str | int]) -> str:
-    """A problem with its place; a line of 0 is none."""
-    line = f", line {problem['line']:,}" if problem["line"] else ""
-    return f"{problem['file']}{line}: {problem['message']}"
-
-
-def _as_json(copy: Copy) -> dict[str, Any]:
-    source = copy.suite.copied.source
-    return {**copy.summary, "terms": source.licence if source else ""}
+        terms = suite.copied.source.licence if suite.copied.source else ""
+        return {"project": project.slug, "suite": suite.name, "dataset": version, **copy.summary, "terms": terms}

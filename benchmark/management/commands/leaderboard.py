@@ -2,7 +2,7 @@ import shlex
 from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.core.management.base import CommandParser
 
@@ -11,7 +11,7 @@ from annotation.models import Project
 from benchmark.domain.tables import Cell
 from benchmark.management.commands._runs import percent
 from benchmark.models import AnswerFormat, Dataset
-from benchmark.services.conditions import FIELDS, Ranking
+from benchmark.services.conditions import FIELDS
 from benchmark.services.entered_rows import rows_of
 from benchmark.services.leaderboard_scope import (
     Leaderboard,
@@ -30,16 +30,6 @@ from benchmark.suites.showing.missing import leads, missing_of
 from core.plain import Json, plain
 
 
-class Asked(NamedTuple):
-    """The leaderboard that options ask for."""
-
-    project: Project
-    dataset: Dataset
-    suite: str
-    answer_format: str
-    leaderboard: Leaderboard
-
-
 def add_filters(parser: ArgumentParser, *, required: bool = True) -> None:
     """Add the options that choose a leaderboard."""
     parser.add_argument("--project", required=required, metavar="SLUG")
@@ -53,8 +43,9 @@ def add_filters(parser: ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument("--all-runs", action="store_true", help="not only the newest run of each setting")
 
 
-def asked_for(project: Project, options: Mapping[str, Any]) -> Asked:
-    """Return the leaderboard that the options ask for. Raises ValueError for a version or split that does not exist."""
+def asked_for(project: Project, options: Mapping[str, Any]) -> tuple[Dataset, str, str, Leaderboard]:
+    """Return (dataset, suite, answer format, leaderboard) that the options ask for. Raises ValueError for a version or
+    split that does not exist."""
     chosen = suite_for(options["suite"], project.schema).name if options["suite"] else ""
     dataset = _version(project, options["dataset"], chosen)
     suite = chosen or suite_to_show(dataset)
@@ -64,27 +55,24 @@ def asked_for(project: Project, options: Mapping[str, Any]) -> Asked:
         leaderboard_of, dataset, answer_format, options["split"], suite=suite, all_runs=options["all_runs"]
     )
     leaderboard = of_conditions(asked=conditions)
-    if (full := {field: _full_name(field, name, leaderboard) for field, name in conditions.items()}) != conditions:
+    full = dict(conditions)
+    for field, name in conditions.items():
+        # a name, or the only one that begins with it: `lexical-judge` for `lexical-judge, rules 3`
+        names = leaderboard.conditions[field]
+        alike = [candidate for candidate in names if candidate.startswith(f"{name}, ")]
+        if name and name not in names:
+            if len(alike) != 1:
+                what = f"{len(alike)} rankings have" if alike else "No ranking has"
+                raise ValueError(f"{what} the {field} {name!r}; there are: {'; '.join(names) or 'none'}.")
+            full[field] = alike[0]
+    if full != conditions:
         leaderboard = of_conditions(asked=full)
     named = selection_named(dataset, options["split"] or "", suite)
     covered = named and leaderboard.chosen and leaderboard.chosen.stories == named.stories
     if options["split"] and not covered:
         keys = ", ".join(selection.key for selection in leaderboard.selections if selection.key) or "none"
         raise ValueError(f"No run covers the split {options['split']!r}; there are: {keys}.")
-    return Asked(project, dataset, suite, str(answer_format), leaderboard)
-
-
-def _full_name(field: str, name: str, leaderboard: Leaderboard) -> str:
-    """Return the name of the rankings' `field` that is `name`, or the only one that begins with it: `lexical-judge` for
-    `lexical-judge, rules 3`."""
-    names = leaderboard.conditions[field]
-    alike = [candidate for candidate in names if candidate.startswith(f"{name}, ")]
-    if not name or name in names:
-        return name
-    if len(alike) != 1:
-        what = f"{len(alike)} rankings have" if alike else "No ranking has"
-        raise ValueError(f"{what} the {field} {name!r}; there are: {'; '.join(names) or 'none'}.")
-    return alike[0]
+    return dataset, suite, str(answer_format), leaderboard
 
 
 def _version(project: Project, number: int | None, suite: str) -> Dataset:
@@ -92,15 +80,12 @@ def _version(project: Project, number: int | None, suite: str) -> Dataset:
     dataset = version_to_show(project, suite) if number is None else datasets.filter(version=number).first()
     if dataset is None:
         versions = ", ".join(map(str, datasets.values_list("version", flat=True))) or "none"
-        raise ValueError(f"{project.slug} has no {_datasets_text(suite, number)}; there are: {versions}.")
+        version = "" if number is None else f"version {number} of "
+        kind = f"{version}its gold" if version else "published gold"
+        if suite and suite_named(suite).copied.load:
+            kind = f"{version}{'a copy' if version else 'copy'} of {suite_named(suite).title}"
+        raise ValueError(f"{project.slug} has no {kind}; there are: {versions}.")
     return dataset
-
-
-def _datasets_text(suite: str, number: int | None) -> str:
-    version = "" if number is None else f"version {number} of "
-    if suite and suite_named(suite).copied.load:
-        return f"{version}{'a copy' if version else 'copy'} of {suite_named(suite).title}"
-    return f"{version}its gold" if version else "published gold"
 
 
 class Command(JsonCommand):
@@ -113,18 +98,18 @@ class Command(JsonCommand):
         add_filters(parser)
 
     def work(self, **options: Any) -> Json:
-        asked = asked_for(self.project(options["project"]), options)
-        leaderboard = asked.leaderboard
+        project = self.project(options["project"])
+        dataset, suite, answer_format, leaderboard = asked_for(project, options)
         for absence in leaderboard.absent:
             if absence.failed:  # the others are told with the ranking
                 self.note(str(absence))
-        entered = rows_of(asked.project, asked.suite)
+        entered = rows_of(project, suite)
         return {
-            "project": asked.project.slug,
-            "suite": asked.suite,
-            "dataset": asked.dataset.version,
-            "title": asked.dataset.title,
-            "answer_format": asked.answer_format,
+            "project": project.slug,
+            "suite": suite,
+            "dataset": dataset.version,
+            "title": dataset.title,
+            "answer_format": answer_format,
             "stories": leaderboard.chosen.label if leaderboard.chosen else "",
             "groups": {
                 group: [_row(entrant, group) for entrant in entrants]
@@ -144,8 +129,17 @@ class Command(JsonCommand):
         for group, rows in result["groups"].items():
             if rows:
                 self._say_group(group, rows)
-                for note in (*result["notes"][group], *_no_intervals(rows), *_apart(result["rankings"][group])):
+                for note in result["notes"][group]:
                     self.stdout.write(note)
+                figures = [figure for row in rows for parse in PARSES if (figure := row[parse])]
+                if reasons := dict.fromkeys(reason for figure in figures if (reason := figure.get("reason"))):
+                    self.stdout.write(f"No interval [–]: {'; or '.join(reasons)}.")
+                apart = []  # the models in rankings of their own, with the options that show these
+                for other in result["rankings"][group].others:
+                    within = " ".join(f"--{condition} {shlex.quote(name)}" for condition, name in other.within.items())
+                    apart.append(f"{', '.join(dict.fromkeys(other.models))} ({other.rows} with {within})")
+                if apart:
+                    self.stdout.write(f"Ranked apart: {'; '.join(apart)}.")
             uncovered = [
                 f"{absence.model} ({absence.why}; --split run:{absence.run})"
                 for absence in result["absent"]
@@ -162,10 +156,16 @@ class Command(JsonCommand):
         heads = "".join(f"{parse:>22}" for parse in PARSES)
         self.stdout.write(f"\n{title:{wide}}{'rank':>6}{heads}{'left out':>10}{'worst to best':>16}  group")
         for row in rows:
-            metrics = "".join(f"{_metric_text(row[parse]):>22}" for parse in PARSES)
+            metrics = ""
+            for figure in (row[parse] for parse in PARSES):
+                text = "–"
+                if figure:
+                    ends = ", ".join(f"{100 * end:.1f}" for end in figure["interval"] or ()) or "–"
+                    text = f"{100 * figure['value']:.2f} [{ends}]"
+                metrics += f"{text:>22}"
             low, high = row["worst_case"], row["best_case"]
-            ends = "" if low is None or high is None or low == high else f"{100 * low:.1f} to {100 * high:.1f}"
-            missing = f"{percent(row['left_out']):>10}{ends:>16}"
+            span = "" if low is None or high is None or low == high else f"{100 * low:.1f} to {100 * high:.1f}"
+            missing = f"{percent(row['left_out']):>10}{span:>16}"
             self.stdout.write(f"{row['model']:{wide}}{row['rank'] or '–':>6}{metrics}{missing}  {row['group'] or '–'}")
 
 
@@ -200,25 +200,3 @@ def _figure(cell: Cell | None) -> Json | None:
     reason = {} if cell.interval else {"reason": cell.reason}
     figure = {"value": float(cell.value), "interval": plain(cell.interval), "n": cell.n}
     return figure | {"unreadable": cell.unreadable, "bounds": plain(cell.bounds)} | reason
-
-
-def _no_intervals(rows: Sequence[Json]) -> list[str]:
-    figures = [figure for row in rows for parse in PARSES if (figure := row[parse])]
-    reasons = dict.fromkeys(reason for figure in figures if (reason := figure.get("reason")))
-    return [f"No interval [–]: {'; or '.join(reasons)}."] if reasons else []
-
-
-def _apart(ranking: Ranking) -> list[str]:
-    """Return a sentence on the models in rankings of their own, with the options that show these."""
-    descriptions = []
-    for other in ranking.others:
-        options = " ".join(f"--{condition} {shlex.quote(name)}" for condition, name in other.within.items())
-        descriptions.append(f"{', '.join(dict.fromkeys(other.models))} ({other.rows} with {options})")
-    return [f"Ranked apart: {'; '.join(descriptions)}."] if descriptions else []
-
-
-def _metric_text(figure: Json | None) -> str:
-    if figure is None:
-        return "–"
-    ends = "[{:.1f}, {:.1f}]".format(*(100 * end for end in figure["interval"])) if figure["interval"] else "[–]"
-    return f"{100 * figure['value']:.2f} {ends}"

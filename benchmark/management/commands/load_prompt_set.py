@@ -42,20 +42,16 @@ class Command(JsonCommand):
             return {"prompt_set": name, "discarded": True}
         if folder is None:
             raise ValueError("Name the folder that holds the set's .txt files: --folder PATH.")
-        stored = add_prompt_set(by=None, project=project, suite=suite, name=_slug(name), files=_files(folder))
+        try:
+            validate_slug(name)
+        except ValidationError:
+            raise ValueError(f"The name is {name!r}; expected letters, digits, hyphens and underscores.") from None
+        if len(name) > LONGEST_NAME:
+            raise ValueError(f"The name is longer than {LONGEST_NAME} characters.")
+        stored = add_prompt_set(by=None, project=project, suite=suite, name=name, files=_files(folder))
         prompts = prompt_set_named(prompting_of(suite), stored.name, project)
         levels = {step.key: list(prompts.levels(step.key)) for step in suite.launched}
         return {"prompt_set": stored.name, "files": len(stored.files), "levels": levels}
-
-
-def _slug(name: str) -> str:
-    try:
-        validate_slug(name)
-    except ValidationError:
-        raise ValueError(f"The name is {name!r}; expected letters, digits, hyphens and underscores.") from None
-    if len(name) > LONGEST_NAME:
-        raise ValueError(f"The name is longer than {LONGEST_NAME} characters.")
-    return name
 
 
 def _files(folder: Path) -> dict[str, bytes]:

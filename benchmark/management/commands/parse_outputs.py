@@ -37,7 +37,10 @@ class Command(JsonCommand):
     def work(self, **options: Any) -> list[Line]:
         path, parser = options["file"], parsers()[options["kind"]]
         files = {name: options[name] for name in _options() if options[name]}
-        _check_own(files.keys(), parser)
+        if foreign := [option for option in files if option not in parser.options]:
+            kinds = _options()[foreign[0]]
+            alike = [f"--{option}" for option, owners in _options().items() if owners == kinds]
+            raise ValueError(f"{' and '.join(alike)} {'are' if len(alike) > 1 else 'is'} for {' and '.join(kinds)}.")
         for file in (path, *files.values()):
             if not file.exists():
                 raise ValueError(f"There is no file {file}.")
@@ -64,19 +67,14 @@ def _options() -> dict[str, list[str]]:
     return kinds_by_option
 
 
-def _check_own(given: Any, parser: Parser) -> None:
-    """Raise ValueError where an option is another kind's."""
-    if foreign := [option for option in given if option not in parser.options]:
-        kinds = _options()[foreign[0]]
-        alike = [f"--{option}" for option, owners in _options().items() if owners == kinds]
-        raise ValueError(f"{' and '.join(alike)} {'are' if len(alike) > 1 else 'is'} for {' and '.join(kinds)}.")
-
-
 def _parsed(raw: bytes | None, parser: Parser, given: Given, where: str) -> Line:
     """Return the parsed line, empty for a blank one."""
     try:
         value = object_of_line(raw, nan=True, unfit=unwritable)
-        return {} if value is None else _Text.of(value).parsed(parser, given)
+        if value is None:
+            return {}
+        text = _Text.of(value)
+        return {"id": text.id, **parser.parse(text.text, {name: rows(text.id) for name, rows in given.items()})}
     except ValueError as error:
         raise ValueError(f"{where}{error}") from error
 
@@ -87,10 +85,6 @@ class _Text(Open):
     id: Any
     text: str
 
-    def parsed(self, parser: Parser, given: Given) -> Line:
-        tables = {name: rows(self.id) for name, rows in given.items()}
-        return {"id": self.id, **parser.parse(self.text, tables)}
-
 
 def _given(path: Path, columns: Row) -> Callable[[Any], list[Row]]:
     """Return the rows of a file by id: one list for every text, or a list for each id."""
@@ -100,15 +94,15 @@ def _given(path: Path, columns: Row) -> Callable[[Any], list[Row]]:
         raise BadAnswers(error.message_for(str(path))) from error
     if isinstance(value, Mapping):
         by_id = {name: _rows(rows, path, columns) for name, rows in value.items()}
-        return lambda text_id: _of(by_id, str(text_id), path)
+
+        def rows_of(text_id: Any) -> list[Row]:
+            if str(text_id) not in by_id:
+                raise BadAnswers(f"{path} has no rows for the id {str(text_id)[:60]!r}.")
+            return by_id[str(text_id)]
+
+        return rows_of
     rows = _rows(value, path, columns)
     return lambda text_id: rows
-
-
-def _of(by_id: Mapping[str, list[Row]], text_id: str, path: Path) -> list[Row]:
-    if text_id not in by_id:
-        raise BadAnswers(f"{path} has no rows for the id {text_id[:60]!r}.")
-    return by_id[text_id]
 
 
 def _rows(value: Any, path: Path, columns: Row) -> list[Row]:

@@ -123,7 +123,15 @@ class Command(JsonCommand):
             fit = ", ".join(map(flag, ACTIONS[action])) or "no option"
             raise ValueError(f"{flag(idle[0])} is not for {action}, which takes {fit}.")
         if action == LIST:
-            return self._list(options)
+            if options["run"] or not options["project"]:
+                raise ValueError("A list is of the runs of one project: runs list --project SLUG.")
+            listed = Run.objects.filter(project=self.project(options["project"]))
+            listed = listed.archived() if options["archived"] else listed.listed()
+            rows = run_rows(list(listed.in_list()))
+            for row in rows:
+                row["created_at"] = row["created_at"].isoformat()
+                row["budget"] = None if row["budget"] is None else str(row["budget"])
+            return {"project": options["project"], "runs": rows}
         if not options["run"]:
             raise ValueError(f"Name the run to {action}: runs {action} RUN; runs list --project SLUG names them.")
         run = run_of(options["run"])
@@ -137,17 +145,6 @@ class Command(JsonCommand):
         return summary | more
 
     failed = ""
-
-    def _list(self, options: Options) -> Json:
-        if options["run"] or not options["project"]:
-            raise ValueError("A list is of the runs of one project: runs list --project SLUG.")
-        runs = Run.objects.filter(project=self.project(options["project"]))
-        chosen = runs.archived() if options["archived"] else runs.listed()
-        rows = run_rows(list(chosen.in_list()))
-        for row in rows:
-            row["created_at"] = row["created_at"].isoformat()
-            row["budget"] = None if row["budget"] is None else str(row["budget"])
-        return {"project": options["project"], "runs": rows}
 
     def say(self, result: Json) -> None:
         if "runs" not in result:
@@ -269,23 +266,20 @@ def _downloaded(run: Run, options: Options) -> Json:
     suffix = {SCORES: ".csv", OFFICIAL: ".zip"}.get(what, "")
     if not options["output"].endswith(suffix):
         raise ValueError(f"--output is {options['output']!r}; {what} is written as a {suffix} file.")
-    parts = _parts(run, what, options)
+    parts: Iterable[bytes]
+    if what == SCORES:
+        parts = (line.encode() for line in score_lines(run))
+    elif what == OFFICIAL:
+        if reason := no_official_output(run):
+            raise ValueError(reason)
+        parts = zipped(output_files(_entrant(run, options["model"])))
+    else:
+        document = document_of(run)
+        tables, plots = (tables_of(document), {}) if what == TABLE else ({}, plots_of(document))
+        parts = [content_of(options["output"], options["name"], tables, plots, width=options["width"])]
     with file_output(options["output"], mode="wb") as handle:
         written = sum(handle.write(part) for part in parts)
     return {"path": options["output"], "bytes": written}
-
-
-def _parts(run: Run, what: str, options: Options) -> Iterable[bytes]:
-    """The file's content, piece by piece. Raises ValueError before there is any."""
-    if what == SCORES:
-        return (line.encode() for line in score_lines(run))
-    if what == OFFICIAL:
-        if reason := no_official_output(run):
-            raise ValueError(reason)
-        return zipped(output_files(_entrant(run, options["model"])))
-    document = document_of(run)
-    tables, plots = (tables_of(document), {}) if what == TABLE else ({}, plots_of(document))
-    return [content_of(options["output"], options["name"], tables, plots, width=options["width"])]
 
 
 def _entrant(run: Run, name: str | None) -> Entrant:

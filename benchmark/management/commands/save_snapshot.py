@@ -3,12 +3,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.management.json_command import JsonCommand
-from annotation.models import Project
-from benchmark.management.commands._comparing import OF_COMPARING, compared
 from benchmark.management.commands._plans import flag, given
-from benchmark.management.commands._runs import run_of
+from benchmark.management.commands._runs import OF_COMPARING, compared, run_of
 from benchmark.management.commands.leaderboard import add_filters, asked_for
-from benchmark.models import Snapshot
 from benchmark.services.conditions import FIELDS
 from benchmark.services.leaderboard_scope import suite_to_show
 from benchmark.services.snapshots import (
@@ -42,35 +39,31 @@ class Command(JsonCommand):
     def work(self, **options: Any) -> dict[str, Any]:
         if bool(options["run"]) == bool(options["page"]):
             raise ValueError("Name a run, or a page with --page.")
-        snapshot = _of_page(self.project(options["project"] or ""), options) if options["page"] else _of_run(options)
+        title = options["title"]
+        if options["page"] == "across":
+            project = self.project(options["project"] or "")
+            snapshot = save_across_snapshot(by=None, project=project, title=title)
+        elif options["page"]:
+            dataset, suite, answer_format, leaderboard = asked_for(self.project(options["project"] or ""), options)
+            query = {
+                "version": dataset.version,
+                **({"suite": suite} if suite != suite_to_show(dataset) else {}),
+                "answer_format": answer_format,
+                "split": leaderboard.chosen.key if leaderboard.chosen else "",
+                **({"runs": "all"} if options["all_runs"] else {}),
+                **{condition: options[condition] for condition in FIELDS if options[condition]},
+            }
+            snapshot = save_leaderboard_snapshot(
+                by=None, dataset=dataset, leaderboard=leaderboard, query=query, title=title
+            )
+        elif options["against"]:
+            runs, keys, comparison = compared(run_of(options["run"]), run_of(options["against"]), options)
+            snapshot = save_comparison_snapshot(
+                by=None, project=runs[0].project, runs=runs, keys=keys, comparison=comparison, title=title
+            )
+        else:
+            if idle := given(options, OF_COMPARING):
+                raise ValueError(f"{flag(idle[0])} is for a comparison: name the other run with --against.")
+            snapshot = save_run_snapshot(by=None, run=run_of(options["run"]), title=title)
         address = f"/p/{snapshot.project.slug}/results/snapshots/{snapshot.uid}/"
         return {"snapshot": snapshot.uid, "title": snapshot.title, "address": address}
-
-
-def _of_run(options: dict[str, Any]) -> Snapshot:
-    run = run_of(options["run"])
-    if options["against"]:
-        runs, keys, comparison = compared(run, run_of(options["against"]), options)
-        return save_comparison_snapshot(
-            by=None, project=run.project, runs=runs, keys=keys, comparison=comparison, title=options["title"]
-        )
-    if idle := given(options, OF_COMPARING):
-        raise ValueError(f"{flag(idle[0])} is for a comparison: name the other run with --against.")
-    return save_run_snapshot(by=None, run=run, title=options["title"])
-
-
-def _of_page(project: Project, options: dict[str, Any]) -> Snapshot:
-    if options["page"] == "across":
-        return save_across_snapshot(by=None, project=project, title=options["title"])
-    asked = asked_for(project, options)
-    query = {
-        "version": asked.dataset.version,
-        **({"suite": asked.suite} if asked.suite != suite_to_show(asked.dataset) else {}),
-        "answer_format": asked.answer_format,
-        "split": asked.leaderboard.chosen.key if asked.leaderboard.chosen else "",
-        **({"runs": "all"} if options["all_runs"] else {}),
-        **{condition: options[condition] for condition in FIELDS if options[condition]},
-    }
-    return save_leaderboard_snapshot(
-        by=None, dataset=asked.dataset, leaderboard=asked.leaderboard, query=query, title=options["title"]
-    )

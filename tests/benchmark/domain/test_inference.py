@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 
 from bench import controls
-from benchmark.domain.flips import repeated_scores, repeated_statements
+from benchmark.domain.asked_again import (
+    Difference,
+    MissingShares,
+    answered_difference,
+    repeated_scores,
+    repeated_statements,
+)
 from benchmark.domain.inference import Answered, Case, Cases, Ranking, leaderboard, letters, paired_differences, power
-from benchmark.domain.inference.answered_pairs import Difference, MissingShares, answered_difference
 from benchmark.domain.inference.cases import MOST_LOST, NEVER_ASKED
 from benchmark.domain.inference.leaderboard import ALONE, RANKS_FROM
 from benchmark.domain.inference.power import smallest_difference
