@@ -48,7 +48,7 @@ def main() -> None:
             begin = time.perf_counter()
             found = propose([said[at] for at in order], gold)
             seconds = time.perf_counter() - begin
-            right = sum(order[one.prediction] == one.gold for one in found)
+            right = sum(order[at] == other for at, other, _exact in found)
             print(f"| {rows} | {actors} | {seconds:.3f} | {right / rows:.1%} |")
 
 

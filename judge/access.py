@@ -87,7 +87,7 @@ def table_of(access: StudyAccess, uid: str) -> AlignmentTask:
 def aligns_still(access: StudyAccess) -> bool:
     """Return whether this person has tables of the study that are not handed in, and so may not know whose they are;
     closing a study does not tell, since it can be opened again."""
-    return has_unfinished(access.project.user, access.study.uid)
+    return bool(unfinished_in(access.project.user, [access.study.uid]))
 
 
 def closed_tables(access: StudyAccess) -> Callable[[AlignmentTask], bool]:
@@ -96,21 +96,16 @@ def closed_tables(access: StudyAccess) -> Callable[[AlignmentTask], bool]:
     return lambda task: task.story_id in stories or task.number in numbers
 
 
-def has_unfinished(user: User, study: str) -> bool:
-    """Return whether the user has tables that are not handed in of the study with this uid."""
-    return bool(unfinished_in(user, [study]))
-
-
-def calibrated_study(user: User, slug: str, uid: str) -> AlignmentStudy:
+def calibrated_study(user: User, slug: str, uid: str) -> tuple[ProjectAccess, AlignmentStudy]:
     """Return a study for an admin of its project, who sees whose tables they are. Raises PermissionDenied for who still
     aligns some of them."""
     access = project_access(user, slug, role=Role.ADMIN)
     study = get_object_or_404(AlignmentStudy, project=access.project, uid=uid)
-    if has_unfinished(user, study.uid):
+    if unfinished_in(user, [study.uid]):
         raise PermissionDenied(
             _("You still align in this study; finish first, since the report says whose tables they are.")
         )
-    return study
+    return access, study
 
 
 def closed_in_study(access: ProjectAccess, study: AlignmentStudy) -> frozenset[int]:

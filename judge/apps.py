@@ -6,16 +6,14 @@ class JudgeConfig(AppConfig):
     verbose_name = "Judging"
 
     def ready(self) -> None:
-        from annotation.services.checklist import register as register_steps
-        from judge.services import checklist, runs, sample, studies
-        from judge.services.alignment_archive import register_archive
-        from judge.services.open_work import register_work
-        from judge.services.settling import register_effort
+        from annotation.domain.effort import Activity
+        from annotation.services import archive_sections, audit, checklist, effort
+        from judge.services import alignment_archive, alignment_report, open_work, runs, sample, settling, studies
 
-        register_effort()
-        register_archive()
-        register_work()
-        register_steps(checklist.steps_of)
-        studies.register_words()
+        effort.SOURCES[Activity.ALIGNMENT] = settling.EFFORT
+        archive_sections.further.append(alignment_archive.PART)
+        audit.register(studies.ACTIONS, studies.DETAILS)
+        checklist.register(alignment_report.steps_of)
+        open_work.register_work()
         runs.register_calibration()
         sample.register_judges()

@@ -131,7 +131,7 @@ class Calibration(GenericAPIView):
     def get(self, request: Request, slug: str, study: str) -> Response:
         """The calibration report of every version of a judge that judged tables of the study: agreement with people,
         MatchCount by MatchCount, and every model's corrected scores. Admins who align no table of it any more."""
-        alignment_study = calibrated_study(request.user, slug, study)
+        _, alignment_study = calibrated_study(request.user, slug, study)
         read_query(request, Strict)
         kept = reports_of(alignment_study)
         document = calibration_document(alignment_study, alignment_study.uid, kept.settled, kept.reports)
@@ -148,7 +148,7 @@ class PanelOfJudges(GenericAPIView):
     def get(self, request: Request, slug: str, study: str) -> Response:
         """All judges of the study together, beside people: each alone, their majority, and their vote weighted by
         calibration. Admins who align no table of it any more."""
-        alignment_study = calibrated_study(request.user, slug, study)
+        _, alignment_study = calibrated_study(request.user, slug, study)
         own = read_query(request, PanelFilter).get("own")
         with refused():
             return Response(PanelOut(panel_document(alignment_study, apart=not own)).data)
@@ -164,7 +164,7 @@ class ChangeOfJudge(GenericAPIView):
     def get(self, request: Request, slug: str, study: str) -> Response:
         """What changes from one version of a judge to another, on all tables that both judged, aligned or not. Admins
         who align no table of the study any more."""
-        alignment_study = calibrated_study(request.user, slug, study)
+        _, alignment_study = calibrated_study(request.user, slug, study)
         asked = read_query(request, BridgeFilter)
         with refused():
             return Response(BridgeOut(bridge_document(alignment_study, asked["old"], asked["new"])).data)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -48,20 +48,6 @@ class StudyOrigin:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> StudyOrigin:
         return read_filled(cls, kept)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableOrigin:
-    """The origin of one table: the answer of an entrant of a run, in the answer format `answer_format`, to a sample by
-    its key."""
-
-    suite: str
-    run: str
-    dataset: int
-    item: int
-    entrant: int
-    sample: str
-    answer_format: str
 
 
 MOST_LINKS = 3
@@ -157,7 +143,13 @@ def misfit(answers: Answers, row: str, rows: Rows) -> str:
     linked = links_by_row(answers)
     for name in (row, *answer.links):
         if len(linked.get(name, ())) > rows.most_links:
-            return _too_many(rows.most_links, name)
+            most = rows.most_links
+            sentence = ngettext(
+                "A row is linked with one row of the other table at most; {row} would have more.",
+                "A row is linked with {most} rows of the other table at most; {row} would have more.",
+                most,
+            )
+            return sentence.format(most=most, row=row_name(name))
     if len(answer.links) > 1 and any(len(linked[name]) > 1 for name in answer.links):
         return gettext("Of two linked rows only one can have several links.")
     if len(answer.links) == 1 and len(linked[answer.links[0]]) > 1:
@@ -165,15 +157,6 @@ def misfit(answers: Answers, row: str, rows: Rows) -> str:
         if any(len(linked[name]) > 1 for name in partners):
             return gettext("Of two linked rows only one can have several links.")
     return ""
-
-
-def _too_many(most: int, row: str) -> str:
-    sentence = ngettext(
-        "A row is linked with one row of the other table at most; {row} would have more.",
-        "A row is linked with {most} rows of the other table at most; {row} would have more.",
-        most,
-    )
-    return sentence.format(most=most, row=row_name(row))
 
 
 def row_name(row: str) -> str:
@@ -206,19 +189,9 @@ def unanswered(answers: Answers, rows: Rows) -> list[str]:
     return [name for name, answer in both_sides(answers, rows).items() if not answer.given]
 
 
-def match_counts(answers: Mapping[str, RowAnswer], names: Iterable[str]) -> list[int | None]:
-    """Return the MatchCount of each of the rows, None where there is none; `answers` are those of `both_sides`."""
-    return [answers.get(name, NOTHING).count for name in names]
-
-
 def answers_as_json(answers: Answers) -> Json:
     """Return what is kept of the answers of one person: those rows about which something is said."""
     return {row: plain(answer) for row, answer in answers.items() if answer.given}
-
-
-def answers_from_json(kept: Mapping[str, Any]) -> dict[str, RowAnswer]:
-    """Return the answers that `answers_as_json` wrote."""
-    return {row: RowAnswer.from_json(value) for row, value in kept.items()}
 
 
 Table = Sequence[Sequence[str]]
@@ -263,18 +236,17 @@ def settle(people: Sequence[Answers], rows: Rows) -> dict[str, SettledRow]:
     """
     if not (rows.predictions and rows.gold):
         return dict.fromkeys(rows.names, SettledRow(RowAnswer(verdict=Verdict.NONE.value), Method.EMPTY))
-    sides = [both_sides(answers, rows) for answers in people]
-    return {name: _settled([side[name] for side in sides]) for name in rows.names}
-
-
-def _settled(answers: Sequence[RowAnswer]) -> SettledRow:
-    given = [answer for answer in answers if answer.given]
-    [(top, votes)] = Counter(given).most_common(1) or [(NOTHING, 0)]
-    if 2 * votes <= len(answers):
-        return SettledRow(NOTHING, Method.OPEN)
-    if len(answers) == 1:
-        return SettledRow(top, Method.SINGLE)
-    return SettledRow(top, Method.UNANIMOUS if votes == len(answers) else Method.MAJORITY)
+    sides, settled = [both_sides(answers, rows) for answers in people], {}
+    for name in rows.names:
+        given = [side[name] for side in sides if side[name].given]
+        [(top, votes)] = Counter(given).most_common(1) or [(NOTHING, 0)]
+        method = Method.UNANIMOUS if votes == len(people) else Method.MAJORITY
+        if 2 * votes <= len(people):
+            top, method = NOTHING, Method.OPEN
+        elif len(people) == 1:
+            method = Method.SINGLE
+        settled[name] = SettledRow(top, method)
+    return settled
 
 
 def standing(settled: Mapping[str, SettledRow]) -> dict[str, RowAnswer]:

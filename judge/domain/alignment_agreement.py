@@ -78,7 +78,15 @@ def agreement_of(tables: Sequence[AlignedTable], *, seed: int = 1, over: Cluster
     paired = [table for table in tables if len(table.people) >= 2]
     rows = [(table.story, counts) for table in paired for counts in table.counts()]
     cells = [(story, [count for count in counts if count is not None]) for story, counts in rows]
-    [_], agreement = measure([_tally(cells)], overlap=2, seed=seed, over=(over.singular, over.plural))
+    stories = {story: at for at, story in enumerate(sorted({story for story, _ in cells}))}
+    votes = [(stories[story], tuple(counts.count(at) for at in range(len(LABELS)))) for story, counts in cells]
+    patterns = {pattern: at for at, pattern in enumerate(sorted({pattern for _, pattern in votes}))}
+    table = np.zeros((len(stories), len(patterns)), dtype=np.int64)
+    for (number, pattern), count in Counter(votes).items():
+        table[number, patterns[pattern]] = count
+    shaped = np.array(list(patterns), dtype=np.int64).reshape(-1, len(LABELS))
+    tally = Tally("MatchCount", LABELS, shaped, table, np.arange(len(stories), dtype=np.int64))
+    [_], agreement = measure([tally], overlap=2, seed=seed, over=(over.singular, over.plural))
     return AlignmentAgreement(
         counts=agreement,
         by_story=_by_story(cells, seed, over),
@@ -86,17 +94,6 @@ def agreement_of(tables: Sequence[AlignedTable], *, seed: int = 1, over: Cluster
         unclear=sum(None in counts for _, counts in rows),
         tables=len(paired),
     )
-
-
-def _tally(cells: Cells) -> Tally:
-    stories = {story: at for at, story in enumerate(sorted({story for story, _ in cells}))}
-    votes = [(stories[story], tuple(counts.count(at) for at in range(len(LABELS)))) for story, counts in cells]
-    patterns = {pattern: at for at, pattern in enumerate(sorted({pattern for _, pattern in votes}))}
-    table = np.zeros((len(stories), len(patterns)), dtype=np.int64)
-    for (story, pattern), count in Counter(votes).items():
-        table[story, patterns[pattern]] = count
-    shaped = np.array(list(patterns), dtype=np.int64).reshape(-1, len(LABELS))
-    return Tally("MatchCount", LABELS, shaped, table, np.arange(len(stories), dtype=np.int64))
 
 
 def _by_story(cells: Cells, seed: int, over: ClusterName) -> Estimate:

@@ -118,17 +118,15 @@ def pairs_of(row: Row, rows: Sequence[Row], rng: Random) -> list[Pair]:
         Kind.PLACE: (actor, moved(belief, rng, words)),
     }
     made = [(kind, (who, text)) for kind, (who, text) in changed.items() if who and text]
-    apart = [Pair(kind, other, row) for kind, other in made if not _near(other, row, rows)]
+    apart = []
+    for kind, other in made:
+        beside = [_content(text) for who, text in rows if key(who) == key(other[0]) and _key((who, text)) != _key(row)]
+        own = _content(other[1])
+        if not any(2 * len(own & there) >= len(own | there) for there in beside):
+            apart.append(Pair(kind, other, row))
     alike = paraphrased(belief)
     same = [Pair(Kind.PARAPHRASE, (actor, alike), row)] if alike else []
     return [Pair(Kind.IDENTICAL, row, row), *same, *apart]
-
-
-def _near(changed: Row, source: Row, rows: Sequence[Row]) -> bool:
-    """Return whether gold has a row of this actor besides the source that could well mean what was made."""
-    words = _content(changed[1])
-    beside = [row for row in rows if key(row[0]) == key(changed[0]) and _key(row) != _key(source)]
-    return any(2 * len(words & _content(row[1])) >= len(words | _content(row[1])) for row in beside)
 
 
 def _content(text: str) -> set[str]:

@@ -6,7 +6,6 @@ verdicts differ has flipped.
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, NamedTuple
@@ -67,22 +66,19 @@ class RowJudgement:
 
 
 def row_judgement(rule: tuple[int, ...] | None, passes: tuple[PassVerdict | None, ...]) -> RowJudgement:
-    """Return the judgement of a row: by `rule` where that names the rows that it matches, else by its passes."""
+    """Return the judgement of a row: by `rule` where that names the rows that it matches, else by the verdict
+    of more than half of its passes."""
     if rule is not None:
         return RowJudgement(len(rule), rule, settled=True)
-    decided = _decided([of_pass for of_pass in passes if of_pass is not None])
-    return RowJudgement(decided.count, decided.links, passes) if decided else RowJudgement(None, None, passes)
-
-
-def _decided(given: Sequence[PassVerdict]) -> PassVerdict | None:
-    """Return what stands for the verdict of more than half of the passes; None without one. Of passes of that verdict
-    it is the commonest, of equals the first."""
+    given = [of_pass for of_pass in passes if of_pass is not None]
     verdicts = Counter(of_pass.verdict for of_pass in given)
     verdict = next((verdict for verdict, count in verdicts.items() if 2 * count > len(given)), None)
     if verdict is None or verdict == CANNOT_TELL:
-        return None
+        return RowJudgement(None, None, passes)
+    # of the passes of that verdict the commonest, of equals the first, as a counter keeps the order
     alike = Counter(of_pass for of_pass in given if of_pass.verdict == verdict)
-    return max(alike, key=lambda of_pass: alike[of_pass])  # of equals the first, as a counter keeps the order
+    count, links = max(alike, key=lambda of_pass: alike[of_pass])
+    return RowJudgement(count, links, passes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ names something else than the other (see `lexical_guards`). What it cannot see, 
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -39,7 +39,12 @@ def contradict(text: str, other: str) -> bool:
     if text == other:
         return False
     first, second = _read(text), _read(other)
-    opposed = _opposed(first, second)
+    opposed = any(
+        _faces(first.words, second.words, *sides) or _faces(second.words, first.words, *sides) for sides in OPPOSED
+    ) or any(
+        _faces_in(first.text, second.text, *sides) or _faces_in(second.text, first.text, *sides)
+        for sides in HAN_OPPOSED
+    )
     counted = bool(first.numbers - second.numbers and second.numbers - first.numbers)
     return (first.denials != second.denials) != opposed or counted or (not opposed and _swapped(first, second))
 
@@ -47,7 +52,19 @@ def contradict(text: str, other: str) -> bool:
 @lru_cache(8192)
 def _read(text: str) -> _Sentence:
     words = [word.replace("’", "'") for word in _WORD.findall(text) if not _HAN.search(word)]
-    numbers = {*_numbers(words), *_han_numbers(text)}
+    numbers = set()  # "forty five" is one number, and "one" is only where it counts
+    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        value = _number(word)
+        if (
+            value is not None
+            and (word != "one" or before not in NOT_COUNTING)
+            and (word not in TENS or after not in DIGITS)
+        ):
+            numbers.add(value + (TENS[before] if before in TENS and word in DIGITS else 0))
+    for digits in HAN_COUNTED.findall(text):
+        left, ten, right = digits.partition("十")
+        units = HAN_DIGITS[right[-1]] if right else 0
+        numbers.add((10 * (HAN_DIGITS[left[-1]] if left else 1) + units) if ten else HAN_DIGITS[left[-1]])
     content = tuple(_stem(word) for word in words if word not in FUNCTION and not _denies(word))
     signs = "".join(_HAN.findall(_HAN_PARTICLES.sub("", text)))
     denials = sum(map(_denies, words)) + len(HAN_NEGATING.findall(HAN_NOT_NEGATING.sub("", text)))
@@ -58,26 +75,10 @@ def _denies(word: str) -> bool:
     return word in NEGATING or word.endswith("n't")
 
 
-def _numbers(words: Sequence[str]) -> Iterator[float]:
-    """The numbers of a sentence, "forty five" as one and "one" only where it counts."""
-    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
-        value = _number(word)
-        if value is None or (word == "one" and before in NOT_COUNTING) or (word in TENS and after in DIGITS):
-            continue
-        yield value + (TENS[before] if before in TENS and word in DIGITS else 0)
-
-
 def _number(word: str) -> float | None:
     if word[0].isdigit():
         return float(word.replace(",", ""))
     return COUNTING.get(word)
-
-
-def _han_numbers(text: str) -> Iterator[float]:
-    for digits in HAN_COUNTED.findall(text):
-        left, ten, right = digits.partition("十")
-        units = HAN_DIGITS[right[-1]] if right else 0
-        yield (10 * (HAN_DIGITS[left[-1]] if left else 1) + units) if ten else HAN_DIGITS[left[-1]]
 
 
 def _stem(word: str) -> str:
@@ -91,15 +92,6 @@ def _stem(word: str) -> str:
     stem = re.sub(r"(?<=[a-z]{3})(?:ed|ing|es|s)$|(?<=[a-z]{3})e$", "", stem)
     stem = re.sub(r"([bdgmnprt])\1$", r"\1", stem)
     return re.sub(r"our$", "or", re.sub(r"is$", "iz", stem))
-
-
-def _opposed(first: _Sentence, second: _Sentence) -> bool:
-    return any(
-        _faces(first.words, second.words, *sides) or _faces(second.words, first.words, *sides) for sides in OPPOSED
-    ) or any(
-        _faces_in(first.text, second.text, *sides) or _faces_in(second.text, first.text, *sides)
-        for sides in HAN_OPPOSED
-    )
 
 
 def _faces(words: frozenset[str], others: frozenset[str], left: frozenset[str], right: frozenset[str]) -> bool:
@@ -118,20 +110,13 @@ def _faces_in(text: str, other: str, left: frozenset[str], right: frozenset[str]
 
 def _swapped(first: _Sentence, second: _Sentence) -> bool:
     """Return whether both have the same words in the same order but for a few that stand in the same places: at most
-    half, or the only one."""
-    if first.signs or second.signs:
-        return _swapped_signs(first.signs, second.signs)
-    left, other = first.content, second.content
+    half, or the only one; of Chinese the same characters, but for at most half."""
+    in_han = first.signs or second.signs
+    left, other = (first.signs, second.signs) if in_han else (first.content, second.content)
     if len(left) != len(other) or Counter(left) == Counter(other):
         return False
-    return sum(word != with_it for word, with_it in zip(left, other, strict=True)) <= max(1, len(left) // 2)
-
-
-def _swapped_signs(first: str, other: str) -> bool:
-    """Return whether two Chinese texts differ only in characters replaced by as many others, at most half of them."""
-    if len(first) != len(other) or Counter(first) == Counter(other):
-        return False
-    return sum(sign != with_it for sign, with_it in zip(first, other, strict=True)) * 2 <= len(first)
+    most = len(left) // 2 if in_han else max(1, len(left) // 2)
+    return sum(word != with_it for word, with_it in zip(left, other, strict=True)) <= most
 
 
 _LEXICON = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))

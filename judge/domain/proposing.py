@@ -1,7 +1,6 @@
 """Proposals of rows of two tables that say the same: equal ones, and near ones of one actor."""
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,6 @@ _ROUNDS = 4
 """The number of times that the pairing is made again without the pairs that contradict each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A predicted and a gold row, by place from 0 on; `exact` where they are equal but for case, spaces, an article
-    before the actor and a final full stop."""
-
-    prediction: int
-    gold: int
-    exact: bool
-
-
 def plain(text: str) -> str:
     return normalise_space(text).casefold().rstrip(".").strip("\"'“”")
 
@@ -35,12 +24,17 @@ def actor_key(actor: str) -> str:
     return plain(actor).removeprefix("the ")
 
 
-def propose(predictions: Table, gold: Table) -> list[Proposal]:
-    """Return one-to-one proposals, by place of the prediction. Equal rows go first; the others are paired within an
-    actor so that all similarities together are the greatest, none below NEAR and none of rows that contradict each
-    other."""
+def propose(predictions: Table, gold: Table) -> list[tuple[int, int, bool]]:
+    """Return one-to-one proposals (place of the prediction, place of the gold row, exact), by prediction.
+
+    Exact ones go first: rows that are equal but for case, spaces, an article before the actor and a final full stop.
+    The others are paired within an actor so that all similarities together are the greatest, none below NEAR and none
+    of rows that contradict each other."""
     keys = [[(actor_key(actor), plain(belief)) for actor, belief, *_ in table] for table in (predictions, gold)]
-    pairs = _equal(keys)
+    free: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for at, row in enumerate(keys[1]):
+        free[row].append(at)
+    pairs = {at: free[row].pop(0) for at, row in enumerate(keys[0]) if free.get(row)}
     groups: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     taken = set(pairs), set(pairs.values())
     for side, rows in enumerate(keys):
@@ -53,16 +47,8 @@ def propose(predictions: Table, gold: Table) -> list[Proposal]:
         if left and right
         for i, j in _near([keys[0][at][1] for at in left], [keys[1][at][1] for at in right])
     }
-    proposals = [Proposal(at, other, True) for at, other in pairs.items()]
-    proposals += [Proposal(at, other, False) for at, other in near.items()]
-    return sorted(proposals, key=lambda proposal: proposal.prediction)
-
-
-def _equal(keys: list[list[tuple[str, str]]]) -> dict[int, int]:
-    free: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for at, row in enumerate(keys[1]):
-        free[row].append(at)
-    return {at: free[row].pop(0) for at, row in enumerate(keys[0]) if free.get(row)}
+    exact = [(at, other, True) for at, other in pairs.items()]
+    return sorted(exact + [(at, other, False) for at, other in near.items()])
 
 
 def _near(left: list[str], right: list[str]) -> list[tuple[int, int]]:

@@ -69,7 +69,20 @@ def negated(text: str) -> str | None:
     if _UNSURE.search(text.rstrip(".")):
         return None
     if re.search(r"\bnot\b|n['’]t\b|\bcannot\b", text):
-        return _affirmed(text)
+        if len(re.findall(r"\bnot\b|n['’]t\b|cannot", text)) > 1:
+            return None
+        if match := _NEGATED.search(text):
+            return text[: match.start()] + (match[1] or match[2]) + text[match.end() :]
+        match = _NOT_DOING.search(text)
+        if match is None or match[2] not in {*_BASES, "have"}:
+            return None
+        forms: dict[str, Callable[[str], str]] = {
+            "do": lambda base: base,
+            "does": lambda base: "has" if base == "have" else _third(base),
+            "did": lambda base: "had" if base == "have" else _DOUBLED.get(base, _past(base)),
+        }
+        verb: str = forms[match[1]](match[2])
+        return text[: match.start()] + verb + text[match.end() :]
     words = text.split()
     for at in range(1, len(words)):
         if denied := _denied_at(words, at):
@@ -84,7 +97,9 @@ def _denied_at(words: list[str], at: int) -> list[str] | None:
         return None
     if word in _AUXILIARIES:
         return [*words[:at], "cannot" if word == "can" else f"{word} not", *words[at + 1 :]]
-    if not _is_subject(words[:at]):
+    # a verb can only come next after a name or pronoun, a title with a name, or one noun behind an article
+    behind = words[0].rstrip(".") in ("Mr", "Mrs", "Ms", "Dr") or words[0].lower() in _DETERMINERS
+    if words[at - 1].endswith(("'s", "’s", "s'", "ing")) or not (at == 1 or (at == 2 and behind)):
         return None
     if word in ("has", "had", "have") and after[0].lower() in _NOUNS_FOLLOW:
         helper = {"has": "does", "had": "did", "have": "do"}[word]
@@ -99,32 +114,6 @@ def _denied_at(words: list[str], at: int) -> list[str] | None:
     if before in _BARE_SUBJECTS and word in _BASES:
         return [*words[:at], f"do not {word}", *words[at + 1 :]]
     return None
-
-
-def _is_subject(words: list[str]) -> bool:
-    """A name or pronoun, a title with a name, or one noun behind an article: a verb can only come next."""
-    if words[-1].endswith(("'s", "’s", "s'", "ing")):
-        return False
-    titled = len(words) == 2 and words[0].rstrip(".") in ("Mr", "Mrs", "Ms", "Dr")
-    return len(words) == 1 or titled or (len(words) == 2 and words[0].lower() in _DETERMINERS)
-
-
-def _affirmed(text: str) -> str | None:
-    """The sentence without its only "not"."""
-    if len(re.findall(r"\bnot\b|n['’]t\b|cannot", text)) > 1:
-        return None
-    if match := _NEGATED.search(text):
-        return text[: match.start()] + (match[1] or match[2]) + text[match.end() :]
-    match = _NOT_DOING.search(text)
-    if match is None or match[2] not in {*_BASES, "have"}:
-        return None
-    forms: dict[str, Callable[[str], str]] = {
-        "do": lambda base: base,
-        "does": lambda base: "has" if base == "have" else _third(base),
-        "did": lambda base: "had" if base == "have" else _DOUBLED.get(base, _past(base)),
-    }
-    verb: str = forms[match[1]](match[2])
-    return text[: match.start()] + verb + text[match.end() :]
 
 
 _HAN_VERB = re.compile(
@@ -163,7 +152,11 @@ def moved(text: str, rng: Random, taken: Collection[str] = ()) -> str | None:
     """The sentence with another place of its kind, or the opposite feeling; none of the words in `taken`, which a story
     may hold."""
     if HAN.search(text):
-        return _moved_han(text, rng, taken)
+        for groups, apart in ((_HAN_PLACES, False), (_HAN_FEELINGS, True)):
+            for word in (word for group in groups for word in group if word in text):
+                if others := _others(word, groups, taken, apart=apart):
+                    return text.replace(word, rng.choice(others), 1)
+        return None
     for pattern, groups, apart in ((_PLACED, _PLACES, False), (_FELT, _FEELINGS, True)):
         for match in pattern.finditer(text):
             if others := _others(match["word"], groups, taken, apart=apart):
@@ -183,14 +176,6 @@ def _others(word: str, groups: Sequence[list[str]], taken: Collection[str], *, a
         return []
     chosen = [other for at, group in enumerate(groups) if (at != here) == apart for other in group]
     return [other for other in chosen if other != word and (apart or other not in taken)]
-
-
-def _moved_han(text: str, rng: Random, taken: Collection[str]) -> str | None:
-    for groups, apart in ((_HAN_PLACES, False), (_HAN_FEELINGS, True)):
-        for word in (word for group in groups for word in group if word in text):
-            if others := _others(word, groups, taken, apart=apart):
-                return text.replace(word, rng.choice(others), 1)
-    return None
 
 
 _EQUALS = _pairs("equal") | {other: word for word, other in _pairs("equal").items()}

@@ -90,21 +90,17 @@ def draw(units: Sequence[Unit], sizes: Mapping[Stratum, int], *, seed: int) -> l
     Raises ValueError for a stratum that is not there or has fewer units, and for a unit named twice.
     """
     parts = strata(units, seed=seed)
-    _check(units, parts, sizes)
-    return [
-        Drawn(unit, size / len(parts[stratum]), place)
-        for stratum, size in sorted(sizes.items())
-        for place, unit in enumerate(parts[stratum][:size], 1)
-    ]
-
-
-def _check(units: Sequence[Unit], parts: Mapping[Stratum, list[Unit]], sizes: Mapping[Stratum, int]) -> None:
     if len({unit.key for unit in units}) < len(units):
         raise ValueError("a unit is named twice")
     for stratum, size in sizes.items():
         there = len(parts.get(stratum, []))
         if not 0 <= size <= there:
             raise ValueError(f"stratum {' · '.join(stratum)}: {size} tables are wanted; it has {there}")
+    return [
+        Drawn(unit, size / len(parts[stratum]), place)
+        for stratum, size in sorted(sizes.items())
+        for place, unit in enumerate(parts[stratum][:size], 1)
+    ]
 
 
 def sample(units: Sequence[Unit], total: int, *, seed: int, least: int = LEAST) -> list[Drawn]:

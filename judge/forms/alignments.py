@@ -7,7 +7,7 @@ from pydantic import Field
 from annotation.forms.votes import Key, Milliseconds, NoKey
 from core.incoming.shapes import Among, Counted, Like, Moment, Shape
 from judge.domain.alignment import MOST_LINKS, RowAnswer, Verdict
-from judge.services.settling import Change, Decision
+from judge.services.settling import Change
 
 MAX_CHANGES = 4000
 LONGEST_REASON = 500
@@ -52,10 +52,6 @@ class AlignmentChangesIn(Shape):
 class RowDecisionIn(Shape):
     row: RowName
     answer: AnswerIn
-
-    @property
-    def decision(self) -> Decision:
-        return self.row, self.answer.answer
 
 
 class RowDecisionsIn(Shape):

@@ -13,7 +13,7 @@ from benchmark.suites.registry import suite_named
 from core.page_fields import PageForm
 from judge.domain.calibration.drift import FEWEST_BASELINE
 from judge.models.watch import FEWEST_ANCHORS, MOST_ANCHORS, MOST_DAYS
-from judge.services.watches import Watchable, WatchPlan, watchable_of
+from judge.services.watches import WatchPlan, watchable_of
 from workers.domain.pricing import BUDGET
 from workers.forms.amounts import AmountField
 
@@ -45,16 +45,18 @@ class WatchForm(PageForm):
         super().__init__(data)
         self.run = run
         self.watchable = {watchable.key: watchable for watchable in watchable_of(run)}
-        self.fields["what"].choices = [(key, self._label_of(watchable)) for key, watchable in self.watchable.items()]
+        choices, suite = [], suite_named(run.suite)
+        for key, watchable in self.watchable.items():
+            name = watchable.asked.name
+            if watchable.judges:
+                about = _("all models") if key == "judge" else watchable.models[0].name
+                label = _("the judge {judge}, on the tables of {about}").format(judge=name, about=about)
+            else:
+                label = _("{model}: {step}").format(model=name, step=_(suite.step(watchable.step).label))
+            choices.append((key, label))
+        self.fields["what"].choices = choices
         self.fields["stories"].initial = max(FEWEST_ANCHORS, min(USUAL, run.parameters.stories or USUAL))
         self.fields["stories"].help_text = str(self.fields["stories"].help_text).format(least=FEWEST_BASELINE)
-
-    def _label_of(self, watchable: Watchable) -> str:
-        if not watchable.judges:
-            step = suite_named(self.run.suite).step(watchable.step).label
-            return _("{model}: {step}").format(model=watchable.asked.name, step=_(step))
-        about = _("all models") if watchable.key == "judge" else watchable.models[0].name
-        return _("the judge {judge}, on the tables of {about}").format(judge=watchable.asked.name, about=about)
 
     @property
     def plan(self) -> WatchPlan:

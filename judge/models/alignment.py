@@ -10,7 +10,7 @@ from django.db.models import Q
 from annotation.domain.arms import is_drawn_blind
 from annotation.models.append_only import AppendOnlyModel, RowEvent
 from core.ids import OpaqueModel
-from judge.domain.alignment import Answers, RowAnswer, SettledRow, answers_as_json, answers_from_json, open_rows
+from judge.domain.alignment import Answers, RowAnswer, SettledRow, answers_as_json, open_rows
 from judge.models.alignment_study import MOST_PEOPLE, AlignmentTask
 
 
@@ -86,7 +86,7 @@ class Alignment(OpaqueModel):
     @property
     def answers_by_row(self) -> dict[str, RowAnswer]:
         """The answers by row; links stand with predicted rows."""
-        return answers_from_json(self.answers)
+        return {row: RowAnswer.from_json(kept) for row, kept in self.answers.items()}
 
     @property
     def is_blind(self) -> bool:

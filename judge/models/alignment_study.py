@@ -112,10 +112,6 @@ class AlignmentStudy(OpaqueModel):
         self.judge_chosen_by, self.judge_chosen_at = by, at
         self.save(update_fields=CHOICE)
 
-    def lock_choice(self) -> None:
-        """Read the choice of a judge as it is now, and have others who choose wait for the caller's transaction."""
-        self.refresh_from_db(fields=CHOICE, from_queryset=AlignmentStudy.objects.select_for_update())
-
 
 class AlignmentTaskQuerySet(models.QuerySet["AlignmentTask"]):
     def hidden(self) -> AlignmentTaskQuerySet:

@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from annotation.domain.archive_format import BadArchive, file_of
 from annotation.models import Project
-from annotation.services.archive_sections import Section, further
+from annotation.services.archive_sections import Section
 from core.incoming.shapes import Among, Open
 from core.messages import gettext_noop
 from judge.domain.alignment import Answers, Method, Rows, Verdict, misfit, open_rows, standing
@@ -59,11 +59,6 @@ _SHAPES: dict[type[Model], dict[str, Any]] = {
 """The JSON fields of each model as pages and reports read them."""
 
 
-def register_archive() -> None:
-    """Have archives of projects hold their alignment studies."""
-    further.append((SECTIONS, check_imported, LEFT_OUT))
-
-
 def check_imported(project: Project) -> None:
     """Raise BadArchive for the first row whose content pages and reports could not read."""
     for section in SECTIONS:
@@ -100,3 +95,7 @@ def _misfit(row: Any, adapters: dict[str, TypeAdapter[Any]]) -> str:
 
 def _unlinked(answers: Answers, rows: Rows) -> str:
     return next(filter(None, (misfit(answers, row, rows) for row in answers)), "")
+
+
+PART = SECTIONS, check_imported, LEFT_OUT
+"""What archives of projects hold of their alignment studies."""

@@ -23,10 +23,6 @@ Closed = Callable[[AlignmentTask], bool]
 """Returns whether the reader of a file has open work on the story of a table."""
 
 
-def nothing_closed(_task: AlignmentTask) -> bool:
-    return False
-
-
 def tables_of(study: AlignmentStudy) -> QuerySet[AlignmentTask]:
     """Return the tables of a study in order, with what was handed in and settled of them in two statements."""
     handed_in = Alignment.objects.handed_in().select_related("annotator").order_by("slot")
@@ -34,7 +30,7 @@ def tables_of(study: AlignmentStudy) -> QuerySet[AlignmentTask]:
     return study.tasks.in_order().select_related("settled").prefetch_related(answers)
 
 
-def link_rows(study: AlignmentStudy, *, named: bool, closed: Closed = nothing_closed) -> Iterator[list[Any]]:
+def link_rows(study: AlignmentStudy, *, named: bool, closed: Closed = lambda _task: False) -> Iterator[list[Any]]:
     """Yield the answers about each row as `COLUMNS` has them: those of each person who has handed in, then what was
     settled (`by` is "settled" there).
 
@@ -59,7 +55,7 @@ def link_rows(study: AlignmentStudy, *, named: bool, closed: Closed = nothing_cl
                 yield [*of_table, row, *task.words_of(row), *said]
 
 
-def document_of(study: AlignmentStudy, *, named: bool, closed: Closed = nothing_closed) -> Json:
+def document_of(study: AlignmentStudy, *, named: bool, closed: Closed = lambda _task: False) -> Json:
     """Return a study with its tables, answers and figures, and the user names of those who may decide the tables with
     open rows. Tables have their model only if `named`, and no rows if they are `closed`."""
     sampled = settled_probabilities(study) if named else {}

@@ -1,5 +1,7 @@
 """Figures of a study: its progress, the agreement of its people, and the rows that wait for an expert."""
 
+from __future__ import annotations
+
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -7,12 +9,16 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, F, Q
+from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext as _
 
 from annotation.domain.effort import Act, TimeSheet, forecast_of
 from annotation.models import Claim, Membership, Project, Role, User
-from annotation.services.claims import claim
+from annotation.services.checklist import State, Step, state_of
+from annotation.services.progress import Totals
 from core.plain import Json
+from core.wording import counted
 from judge.domain.alignment_agreement import (
     AlignedTable,
     AlignmentAgreement,
@@ -22,7 +28,16 @@ from judge.domain.alignment_agreement import (
     pairs_of_people,
 )
 from judge.domain.proposing import propose
-from judge.models import Alignment, AlignmentEvent, AlignmentState, AlignmentStudy, AlignmentTask, SettledAlignment
+from judge.models import (
+    Alignment,
+    AlignmentEvent,
+    AlignmentState,
+    AlignmentStudy,
+    AlignmentTask,
+    AnchorWatch,
+    SettledAlignment,
+)
+from judge.models.watch import LATE
 from judge.services.open_work import still_aligned
 from judge.services.studies import cluster_of
 
@@ -30,15 +45,6 @@ from judge.services.studies import cluster_of
 def taken_by_others(project: Project, person: User, now: datetime) -> dict[int, str]:
     """Return by story the other expert who decides there now: nobody decides the same story twice."""
     return {claim.story_id: claim.expert.shown_name for claim in Claim.objects.of_others(person, project, now)}
-
-
-def take_story(*, by: User, task: AlignmentTask, now: datetime) -> str:
-    """Claim the story of a table for the expert who decides its rows. Return the name of another expert who has it
-    already, "" if it is free or none of the project's."""
-    if task.story_id is None:
-        return ""
-    taken = claim(by=by, stories=[task.story_id], now=now)
-    return taken[task.story_id].expert.shown_name if task.story_id in taken else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +124,9 @@ class StudyProgress:
     free: int
 
     @property
-    def is_done(self) -> bool:
-        return self.settled == self.tables
-
-    @property
     def next_step(self) -> str:
         """What comes next, as a sentence."""
-        if self.is_done:
+        if self.settled == self.tables:
             return _("Everything is settled.")
         if self.free:
             return _("Some tables lack people: give them out.")
@@ -164,22 +166,6 @@ def progress_of_each(studies: Sequence[AlignmentStudy]) -> dict[int, StudyProgre
             free=max(0, wanted - alignments["all"]),
         )
     return progress
-
-
-def open_tables_of(project: Project) -> tuple[int, int]:
-    """Return the number of tables of the open studies of a project, and of those settled whole. One statement."""
-    tasks = AlignmentTask.objects.filter(study__project=project, study__closed_at=None)
-    counts = tasks.aggregate(all=Count("id"), settled=Count("id", filter=Q(settled__open_rows=0)))
-    return counts["all"], counts["settled"]
-
-
-def settled_studies_of(project: Project) -> tuple[int, int]:
-    """Return the number of studies of a project whose tables are all settled whole, and of those by which a judge was
-    chosen. One statement."""
-    settled = Count("tasks", filter=Q(tasks__settled__open_rows=0))
-    studies = AlignmentStudy.objects.filter(project=project).annotate(drawn=Count("tasks"), settled=settled)
-    versions = list(studies.filter(drawn__gt=0, drawn=F("settled")).values_list("judge_version", flat=True))
-    return len(versions), len([version for version in versions if version])
 
 
 Pairs = list[tuple[str, str, int, int]]
@@ -270,7 +256,6 @@ def effect_of_proposals(study: AlignmentStudy) -> ProposalEffect | None:
     everybody. One statement."""
     if not study.blind_share:
         return None
-    proposed: dict[int, set[tuple[str, str]]] = {}
     linked_proposals = []
     lacking = {"shown": 0, "of_shown": 0, "blind": 0, "of_blind": 0}
     rows = Alignment.objects.active().filter(task__study=study).select_related("task").order_by("pk")
@@ -281,12 +266,47 @@ def effect_of_proposals(study: AlignmentStudy) -> ProposalEffect | None:
         if alignment.state != AlignmentState.HANDED_IN:
             lacking[arm] += 1
             continue
-        pairs = proposed.setdefault(alignment.task_id, _proposed_pairs(alignment.task))
+        proposals = propose(alignment.task.predictions, alignment.task.gold)
+        pairs = {(f"p{at + 1}", f"g{other + 1}") for at, other, _exact in proposals}
         linked = {(row, other) for row, answer in alignment.answers_by_row.items() for other in answer.links}
         linked_proposals.append((alignment.task.cluster, alignment.is_blind, len(pairs), len(pairs & linked)))
     return effect_of(linked_proposals, seed=study.seed, over=cluster_of(study), lacking=lacking)
 
 
-def _proposed_pairs(task: AlignmentTask) -> set[tuple[str, str]]:
-    proposals = propose(task.predictions, task.gold)
-    return {(f"p{proposal.prediction + 1}", f"g{proposal.gold + 1}") for proposal in proposals}
+def steps_of(project: Project, totals: Totals) -> list[Step]:
+    """Return the steps of a project's checklist: aligning while a study is open, calibrating once one is settled, and
+    watching once something is watched. Three statements."""
+    steps = []
+    tasks = AlignmentTask.objects.filter(study__project=project, study__closed_at=None)
+    counts = tasks.aggregate(all=Count("id"), settled=Count("id", filter=Q(settled__open_rows=0)))
+    if tables := counts["all"]:
+        text = gettext("{settled:,} of {tables} settled")
+        progress = text.format(settled=counts["settled"], tables=counted(tables, "table"))
+        state = State.DONE if counts["settled"] == tables else State.BEGUN
+        title, action = gettext("Align models' tables"), gettext("Align")
+        steps.append(Step("align", title, state, progress, "judge:studies", action, Role.ANNOTATOR, optional=True))
+    settled = Count("tasks", filter=Q(tasks__settled__open_rows=0))
+    studies = AlignmentStudy.objects.filter(project=project).annotate(drawn=Count("tasks"), settled=settled)
+    versions = list(studies.filter(drawn__gt=0, drawn=F("settled")).values_list("judge_version", flat=True))
+    if versions:
+        chosen = sum(version != "" for version in versions)
+        text = gettext("a judge chosen by {chosen} of {studies}") if chosen else gettext("{studies} settled")
+        progress = text.format(chosen=chosen, studies=counted(len(versions), "study", "studies"))
+        state = state_of(chosen, len(versions))
+        title, action = gettext("Calibrate the judge"), gettext("Calibrate")
+        steps.append(Step("calibrate", title, state, progress, "judge:studies", action))
+    late = timezone.now() - LATE
+    watches = list(AnchorWatch.objects.filter(project=project).values_list("concerns", "due_at"))
+    if watches:
+        # a watch needs a look if something was noticed that nobody noted, or a repeat is overdue
+        looks = sum(bool(concerns) or (due is not None and due < late) for concerns, due in watches)
+        progress = counted(len(watches), "watch", "watches")
+        if looks:
+            text = ngettext("{looks} of {watches} needs a look", "{looks} of {watches} need a look", looks)
+            progress = text.format(looks=looks, watches=progress)
+        state = State.BEGUN if looks else State.DONE
+        title, action = gettext("Watch judges and models"), gettext("Watches")
+        steps.append(
+            Step("watch", title, state, progress, "judge:watches", action, optional=True, without_stories=True)
+        )
+    return steps

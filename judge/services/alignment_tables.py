@@ -13,11 +13,11 @@ from benchmark.suites.prompt_sets import PromptSet
 from benchmark.suites.questions import Question
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop
-from judge.domain.alignment import StudyOrigin, TableOrigin
+from judge.domain.alignment import StudyOrigin
 from judge.domain.sampling import Unit
+from judge.models import AlignmentTask
 from judge.services.settled_tables import GroupsByKey, RowGroups, SettledTable
 from judge.services.settling import Refused
-from judge.services.studies import DrawnTable
 
 AT_ONCE = 200
 
@@ -63,8 +63,8 @@ def _parts(key: str) -> tuple[str, int, int]:
     return uid, int(model), int(number)
 
 
-def load_tables(keys: Collection[str], *, project: Project) -> list[DrawnTable]:
-    """Return the tables of these units of `units_of`; those that are not there any more are missing."""
+def load_tables(keys: Collection[str], *, project: Project) -> list[AlignmentTask]:
+    """Return the tables of these units of `units_of`, not saved yet; those that are not there any more are missing."""
     tables = []
     for run, items in _answers(keys, project):
         suite, prompts = suite_named(run.suite), prompts_of(run)
@@ -82,14 +82,19 @@ def load_tables(keys: Collection[str], *, project: Project) -> list[DrawnTable]:
             sample, text = item.sample, texts[item.pk]
             assert suite.judge and suite.judge.tables, "its answers are tables"
             predictions, gold = suite.judge.tables(questions[item.pk])
-            origin = TableOrigin(
-                suite=run.suite, run=run.uid, dataset=run.dataset.version, item=item.pk, entrant=item.entrant_id,
-                sample=sample.key, answer_format=run.answer_format,
-            )  # fmt: skip
-            story = sample.story_id or stories.get(text)
-            table = DrawnTable(
-                _key(run, item), sample.cluster, sample.number, text, predictions, gold, story, run.project.language,
-                origin,
+            origin = {
+                "suite": run.suite,
+                "run": run.uid,
+                "dataset": run.dataset.version,
+                "item": item.pk,
+                "entrant": item.entrant_id,
+                "sample": sample.key,
+                "answer_format": run.answer_format,
+            }
+            table = AlignmentTask(
+                key=_key(run, item), story_id=sample.story_id or stories.get(text), cluster=sample.cluster,
+                number=sample.number, text=text, language=run.project.language, origin=origin, predictions=predictions,
+                gold=gold,
             )  # fmt: skip
             tables.append(table)
     return tables

@@ -1,7 +1,7 @@
 """Judges of a study: what each version said of the tables that people align, and what that makes of its scores."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -24,14 +24,14 @@ from benchmark.suites.showing.corrected import heads_of_counts
 from benchmark.suites.showing.judges import NOT_TESTED
 from core.kept import kept
 from core.messages import gettext_noop
-from judge.domain.alignment import ClusterName
 from judge.domain.calibration.agreement import Calibration, calibration
 from judge.domain.calibration.corrected import Corrected, as_displayed, corrected, foreseen, needed
 from judge.domain.calibration.means import Differing, SpannedEstimate, differing, mean_judged
 from judge.domain.calibration.selection import Selection, selections
-from judge.domain.calibration.tables import Averaging, JudgedStory, Metric, known_rows
+from judge.domain.calibration.tables import Averaging, Metric
 from judge.domain.judgements import StoryJudgement
 from judge.models import AlignmentStudy, SettledAlignment
+from judge.models.alignment_study import CHOICE
 from judge.services.alignment_tables import groupings_of, groups_of
 from judge.services.judgements import judged_in, judged_runs, judgements_of, versions_of
 from judge.services.settled_tables import ASIDE, Joined, SettledTable, joined, settled_tables
@@ -122,7 +122,7 @@ class StudyJudge:
             judging_level(run),
             tuple(run.uid for run in self.runs),
             len(tables),
-            known_rows(tables),
+            sum(None not in row.verdicts for table in tables for row in table.rows),
             {name: getattr(self.joined, name) for name in ASIDE},
             sum(known, Decimal(0)) / len(known) if known and len(known) == len(prices) else None,
         )
@@ -227,14 +227,9 @@ def self_test_of(judge: JudgeBrief) -> str:
 
 
 def calibrated(study: AlignmentStudy, *, only: str = "") -> tuple[list[StudyJudge], list[SettledTable]]:
-    """Return the judges of a study, or the `only` version, and its settled tables."""
-    settled = settled_tables(study)
-    return judges_of(study, settled, only=only), settled
-
-
-def judges_of(study: AlignmentStudy, settled: list[SettledTable], *, only: str = "") -> list[StudyJudge]:
     """Return by name every version of a judge, or the `only` one, that judged a table of the study's frame next to the
-    same version of gold."""
+    same version of gold, and the study's settled tables."""
+    settled = settled_tables(study)
     versions = {version: runs for version, runs in versions_of(study.project).items() if only in ("", version)}
     judged = {version: tables for version, runs in versions.items() if (tables := judged_tables(study, runs))}
     names = {version: judge_name(versions[version][0]) for version in judged}
@@ -250,14 +245,21 @@ def judges_of(study: AlignmentStudy, settled: list[SettledTable], *, only: str =
         )
         for version, name in names.items()
     ]
-    return sorted(judges, key=lambda judge: judge.name)
+    return sorted(judges, key=lambda judge: judge.name), settled
 
 
 def judged_tables(study: AlignmentStudy, runs: Sequence[Run]) -> dict[str, StoryJudgement]:
     """Return what these runs' judge said of tables of the study's frame beside the same version of gold, by the key of
     their units; the first of the runs counts."""
     origin = list(Run.objects.filter(project=study.project, uid__in=study.came_of.runs))
-    keys, datasets = _keys_of_answers(origin), {run.dataset_id for run in origin}
+    # the units that each call answered of a sample, by its number: runs that ask the same share a call
+    keys: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for run in origin:
+        steps = needed_by_judge(suite_named(run.suite))[:1]
+        items = RunItem.objects.filter(entrant__run=run, step__in=steps, repetition=0, call__isnull=False)
+        for call, model, number in items.values_list("call__uid", "entrant__position", "sample__number"):
+            keys[call, number].append(f"{run.uid}:{model}:{number}")
+    datasets = {run.dataset_id for run in origin}
     frame = {unit.key for unit in study.units}
     judged: dict[str, StoryJudgement] = {}
     read = (
@@ -273,45 +275,31 @@ def judged_tables(study: AlignmentStudy, runs: Sequence[Run]) -> dict[str, Story
     return judged
 
 
-def _keys_of_answers(runs: Sequence[Run]) -> dict[tuple[str, int], list[str]]:
-    """Return the keys of the units that each call answered of a sample, by its number: runs that ask the same share a
-    call."""
-    keys: dict[tuple[str, int], list[str]] = defaultdict(list)
-    for run in runs:
-        steps = needed_by_judge(suite_named(run.suite))[:1]
-        items = RunItem.objects.filter(entrant__run=run, step__in=steps, repetition=0, call__isnull=False)
-        for call, model, number in items.values_list("call__uid", "entrant__position", "sample__number"):
-            keys[call, number].append(f"{run.uid}:{model}:{number}")
-    return keys
-
-
 def report_of(judge: StudyJudge, study: AlignmentStudy) -> CalibrationReport:
     """Return the calibration report of a version of a judge, with the corrected scores of every model."""
     models, over = judge.joined.models, cluster_of(study)
     groupings = [grouping.key for grouping in groupings_of(judge.runs[0].suite)]
-    return CalibrationReport(
-        judge.brief,
-        calibration(judge.joined.tables, seed=study.seed, over=over, groupings=groupings),
-        [_corrected(name, models, over) for name in sorted(models)],
-        differing(models, over=over),
-    )
-
-
-def _corrected(name: str, models: Mapping[str, Sequence[JudgedStory]], over: ClusterName) -> CorrectedModel:
-    stories = models[name]
-    others = [story for other, part in models.items() if other != name for story in part if story.human]
-    scores = {metric: as_displayed(corrected(stories, metric, over=over)) for metric in Metric}
-    f1 = scores[Metric.F1]
-    return CorrectedModel(
-        name,
-        scores,
-        as_displayed(corrected(stories, Metric.F1, Averaging.CATEGORIES, over=over)),
-        mean_judged(stories, Metric.F1, over=over).estimate,
-        foreseen(f1, min(f1.aligned + MORE, len(f1.moves))),
-        needed(f1, NARROW, len(f1.moves)),
-        len(models),
-        None if f1.interval or not others else as_displayed(corrected(stories, Metric.F1, others=others, over=over)),
-    )
+    found = []
+    for name, stories in sorted(models.items()):
+        others = [story for other, part in models.items() if other != name for story in part if story.human]
+        scores = {metric: as_displayed(corrected(stories, metric, over=over)) for metric in Metric}
+        f1, pooled = scores[Metric.F1], None
+        if others and not f1.interval:
+            pooled = as_displayed(corrected(stories, Metric.F1, others=others, over=over))
+        found.append(
+            CorrectedModel(
+                name,
+                scores,
+                as_displayed(corrected(stories, Metric.F1, Averaging.CATEGORIES, over=over)),
+                mean_judged(stories, Metric.F1, over=over).estimate,
+                foreseen(f1, min(f1.aligned + MORE, len(f1.moves))),
+                needed(f1, NARROW, len(f1.moves)),
+                len(models),
+                pooled,
+            )
+        )
+    agreement = calibration(judge.joined.tables, seed=study.seed, over=over, groupings=groupings)
+    return CalibrationReport(judge.brief, agreement, found, differing(models, over=over))
 
 
 @transaction.atomic
@@ -327,7 +315,8 @@ def choose_calibrated(
     if not list(runs.order_by("pk").only("pk")):
         raise Refused(_("The runs of this judge were deleted meanwhile."))
     reason = reason.replace("\x00", "").strip()
-    study.lock_choice()
+    # others who choose wait for this transaction
+    study.refresh_from_db(fields=CHOICE, from_queryset=AlignmentStudy.objects.select_for_update())
     if (study.judge_version, study.judge_reason, study.judge_chosen_by) == (judge.version, reason, by):
         return
     if seen is not None and seen != study.choice:

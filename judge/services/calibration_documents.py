@@ -31,18 +31,15 @@ def calibration_document(
     study: AlignmentStudy, name: str, settled: int, reports: Sequence[tuple[CalibrationReport, Selection]]
 ) -> Json:
     """Return the reports of the judges of a study under its uid or name."""
+    words = words_of(study)
     return {
         "study": name,
         "settled": settled,
-        **_words(study),
+        "score": words.score,
+        "table": words.table,
         "chosen": choice_document(study),
         "judges": [judged_document(report, selection) for report, selection in reports],
     }
-
-
-def _words(study: AlignmentStudy) -> Json:
-    words = words_of(study)
-    return {"score": words.score, "table": words.table}
 
 
 def judge_of_version(judges: Sequence[StudyJudge], beginning: str) -> StudyJudge:
@@ -93,7 +90,7 @@ def panel_document(study: AlignmentStudy, *, apart: bool) -> Json:
     judges, _settled = calibrated(study)
     if len(judges) < FEWEST:
         raise Refused(TOO_FEW)
-    report = panel_report(study, judges, apart=apart)
+    report, words = panel_report(study, judges, apart=apart), words_of(study)
     return {
         "tables": report.tables,
         "own_family_left_out": report.apart,
@@ -114,7 +111,8 @@ def panel_document(study: AlignmentStudy, *, apart: bool) -> Json:
         },
         "majority": plain(report.panel.majority),
         "weighted": plain(report.panel.weighted),
-        **_words(study),
+        "score": words.score,
+        "table": words.table,
     }
 
 

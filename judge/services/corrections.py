@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any
 
 from django.db.models import Count, Max, Q, Sum
@@ -18,7 +19,7 @@ from core.messages import clauses, labelled
 from judge.domain.alignment import ClusterName
 from judge.domain.calibration.corrected import Corrected, as_displayed, corrected, difference
 from judge.domain.calibration.means import differing
-from judge.domain.calibration.tables import JudgedStory, Metric
+from judge.domain.calibration.tables import Metric
 from judge.domain.corrections import (
     NOT_ALIGNED,
     NOT_JUDGED,
@@ -33,7 +34,7 @@ from judge.domain.corrections import (
 from judge.domain.judgements import StoryJudgement
 from judge.models import AlignmentStudy
 from judge.services.calibration import judged_tables
-from judge.services.judgements import judged_tables_of
+from judge.services.judgements import judged_in
 from judge.services.settled_tables import joined, settled_tables
 from judge.services.studies import cluster_named, cluster_of
 
@@ -130,7 +131,7 @@ def corrections_in(
     runs = [run for run in runs if run.uid in ranked and corrected_group(run) == group]
     if not runs:
         return {}
-    scored = _scores(runs, {entrant.run: _part(entrant, stories) for entrant in entrants})
+    scored = scores_of_runs(runs, {entrant.run: _part(entrant, stories) for entrant in entrants})
     by_uid = {run.uid: run for run in runs}
     return {entrant.key: _correction(entrant, by_uid.get(entrant.run), scored) for entrant in entrants}
 
@@ -160,11 +161,11 @@ def _correction(entrant: EntrantResults, run: Run | None, scored: Mapping[int, R
 def _sides(entrants: Sequence[EntrantResults], runs: Sequence[Run], stories: Stories) -> list[Side]:
     """Return the corrected scores of each entrant over those of the `stories` that were judged of all that have any."""
     by_uid = {run.uid: run for run in runs}
-    scored = _scores(runs, {entrant.run: _part(entrant, stories) for entrant in entrants})
+    scored = scores_of_runs(runs, {entrant.run: _part(entrant, stories) for entrant in entrants})
     of_each = [(entrant.entrant or 0, scored.get(by_uid[entrant.run].pk)) for entrant in entrants]
     judged = {numbers for entrant, of_run in of_each if of_run and (numbers := of_run.numbers.get(entrant))}
     if len(judged) > 1:
-        scored = _scores(runs, dict.fromkeys(by_uid, frozenset.intersection(*judged)))
+        scored = scores_of_runs(runs, dict.fromkeys(by_uid, frozenset.intersection(*judged)))
     sides: list[Side] = []
     for entrant in entrants:
         run = by_uid[entrant.run]
@@ -173,19 +174,14 @@ def _sides(entrants: Sequence[EntrantResults], runs: Sequence[Run], stories: Sto
     return sides
 
 
-def scores_of_runs(runs: Sequence[Run]) -> dict[int, RunScores]:
-    """Return the corrected scores of runs of one project over all their stories, by run id, by the study with most
-    aligned stories of each; nothing of a run of which people aligned none."""
-    return _scores(runs, {})
-
-
 def _part(entrant: EntrantResults, stories: Stories) -> Stories:
     """Return the stories, None if the entrant's run is of no others: what is kept of all serves both."""
     return None if stories is None or set(entrant.numbers) <= stories else stories
 
 
-def _scores(runs: Sequence[Run], parts: Mapping[str, Stories]) -> dict[int, RunScores]:
-    """Return the scores of each run over its part of the stories, by run id, of the study with most aligned ones."""
+def scores_of_runs(runs: Sequence[Run], parts: Mapping[str, Stories] = MappingProxyType({})) -> dict[int, RunScores]:
+    """Return the corrected scores of runs of one project over their `parts` of the stories, by default all, by run id,
+    by the study with most aligned stories of each; nothing of a run of which people aligned none."""
     projects = {run.project_id for run in runs}
     studies = AlignmentStudy.objects.filter(project__in=projects).order_by("-id").values_list("pk", "uid", "name")
     rows = studies.annotate(
@@ -216,10 +212,15 @@ def _scores(runs: Sequence[Run], parts: Mapping[str, Stories]) -> dict[int, RunS
 def _of_study(run: Run, study_id: int, state: Sequence[Any], stories: Stories) -> RunScores | None:
     """Return the scores of a run by a study, whose state and that of the run's stored scores is given."""
     study = AlignmentStudy.objects.get(pk=study_id)
-    judgements = judged_tables(study, [run]) if judged_tables_of(study, [run]) else {}
+    judgements = judged_tables(study, [run]) if judged_in([study], [run]) else {}
     judged = {key: said for key, said in judgements.items() if stories is None or said.number in stories}
     entrants = dict(run.entrants.values_list("name", "pk"))
-    models = _stories_of(study, judged, entrants) if judged else {}
+    units = [unit for unit in study.units if unit.key in judged]
+    of_source = {unit.stratum[0]: entrants[judged[unit.key].model] for unit in units}
+    by_source = joined(units, settled_tables(study), judged).models if judged else {}
+    # of runs that share answers both may be in the study: the same tables, of which those count that people aligned
+    in_order = sorted(by_source.items(), key=lambda pair: sum(story.human is not None for story in pair[1]))
+    models = {of_source[source]: judged_stories for source, judged_stories in in_order}
     if not any(story.human for judged_stories in models.values() for story in judged_stories):
         return None
     over = cluster_of(study)
@@ -237,18 +238,6 @@ def _of_study(run: Run, study_id: int, state: Sequence[Any], stories: Stories) -
     }
     errors = differing(models, over=over)
     return RunScores(study.uid, study.name, scores, numbers, unjudged, errors.p, errors.warns)
-
-
-def _stories_of(
-    study: AlignmentStudy, judged: Mapping[str, StoryJudgement], entrants: Mapping[str, int]
-) -> dict[int, list[JudgedStory]]:
-    """Return what the judge said of these tables, with what people said, by entrant id."""
-    units = [unit for unit in study.units if unit.key in judged]
-    of_source = {unit.stratum[0]: entrants[judged[unit.key].model] for unit in units}
-    by_source = joined(units, settled_tables(study), judged).models
-    # of runs that share answers both may be in the study: the same tables, of which those count that people aligned
-    in_order = sorted(by_source.items(), key=lambda pair: sum(story.human is not None for story in pair[1]))
-    return {of_source[source]: judged_stories for source, judged_stories in in_order}
 
 
 def corrected_comparison(

@@ -118,11 +118,6 @@ def still_aligns(run: Run, reader: User) -> bool:
     return any(_is_of_gold(study, run) for study in studies)
 
 
-def judged_tables_of(study: AlignmentStudy, judged: Sequence[Run]) -> bool:
-    """Return whether one of the runs judged an answer that tables of the study were made from."""
-    return bool(judged_in([study], judged))
-
-
 def judged_in(studies: Sequence[AlignmentStudy], runs: Sequence[Run]) -> set[tuple[int, int]]:
     """Return (study, run) by id of each run of one project that judged, beside the same version of gold, an answer that
     tables of the study were made from. Two statements, however many there are."""
@@ -131,23 +126,18 @@ def judged_in(studies: Sequence[AlignmentStudy], runs: Sequence[Run]) -> set[tup
     uids = {uid for study in studies for uid in study.came_of.runs}
     origins = {run.uid: run for run in Run.objects.filter(project=runs[0].project_id, uid__in=uids)}
     made_from = {study.pk: [origins[uid] for uid in study.came_of.runs if uid in origins] for study in studies}
-    judged = Run.objects.filter(pk__in=[run.pk for run in runs]).annotate(
-        **{f"study_{pk}": _shares_answers(origin) for pk, origin in made_from.items()}
-    )
-    names = [f"study_{pk}" for pk in made_from]
+    shared_answers: dict[str, Exists] = {}
+    for pk, origin in made_from.items():
+        # an answer of these runs, on the same version of gold, at the step that their judge reads first
+        steps = {step for run in origin for step in needed_by_judge(suite_named(run.suite))[:1]}
+        answers = RunItem.objects.filter(entrant__run__in=origin, step__in=steps, call__isnull=False).values("call")
+        gold = {run.dataset_id for run in origin}
+        own = RunItem.objects.filter(entrant__run=OuterRef("pk"), entrant__run__dataset__in=gold)
+        shared_answers[f"study_{pk}"] = Exists(own.filter(step__in=steps, call__in=answers))
+    judged = Run.objects.filter(pk__in=[run.pk for run in runs]).annotate(**shared_answers)
     return {
         (pk, run)
-        for run, *shares in judged.values_list("pk", *names)
+        for run, *shares in judged.values_list("pk", *shared_answers)
         for pk, shared in zip(made_from, shares, strict=True)
         if shared
     }
-
-
-def _shares_answers(origin: Sequence[Run]) -> Exists:
-    """Return whether a run has an answer of these, on the same version of gold, at the step that their judge reads
-    first."""
-    steps = {step for run in origin for step in needed_by_judge(suite_named(run.suite))[:1]}
-    answers = RunItem.objects.filter(entrant__run__in=origin, step__in=steps, call__isnull=False).values("call")
-    gold = {run.dataset_id for run in origin}
-    own = RunItem.objects.filter(entrant__run=OuterRef("pk"), entrant__run__dataset__in=gold)
-    return Exists(own.filter(step__in=steps, call__in=answers))

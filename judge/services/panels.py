@@ -10,18 +10,9 @@ from benchmark.domain.tables import Cells, Column, Table, share_column
 from benchmark.models import Entrant, Run
 from core.kept import kept
 from core.messages import Sentence, gettext_noop, word
-from judge.domain.calibration.agreement import Agreement
-from judge.domain.calibration.panels import (
-    Bridge,
-    Panel,
-    SelfPreference,
-    Skill,
-    bridge,
-    no_preference,
-    panel,
-    self_preference,
-    skill,
-)
+from judge.domain.calibration.agreement import NOTHING, Agreement
+from judge.domain.calibration.means import SpannedEstimate
+from judge.domain.calibration.panels import Bridge, Panel, SelfPreference, Skill, bridge, panel, self_preference, skill
 from judge.models import AlignmentStudy
 from judge.services.alignment_tables import places_of_models
 from judge.services.calibration import CalibrationWords, JudgeBrief, StudyJudge, calibrated, state_of
@@ -102,7 +93,11 @@ def panel_report(study: AlignmentStudy, judges: Sequence[StudyJudge], *, apart: 
     members = []
     for judge in judges:
         family, agreement = own[judge.version], together.columns[judge.version]
-        favour = partial(self_preference, judge.joined.models, family or judge.version, families, over=over)
+        if agreement.known:
+            favour = self_preference(judge.joined.models, family or judge.version, families, over=over)
+        else:  # its scores of 0 are not an opinion of any family
+            nothing = SpannedEstimate(None, 0, reason=NOTHING)
+            favour = SelfPreference(nothing, nothing, nothing, None)
         members.append(
             PanelJudge(
                 judge.brief,
@@ -110,7 +105,7 @@ def panel_report(study: AlignmentStudy, judges: Sequence[StudyJudge], *, apart: 
                 agreement,
                 skill(judge.joined.tables),
                 together.without_family[judge.version],
-                favour() if agreement.known else no_preference(),
+                favour,
             )
         )
     return PanelReport(members, together, families, apart)

@@ -4,8 +4,7 @@ What a judge errs in is drawn from its name and the rows alone, so that it alway
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -46,10 +45,14 @@ class SampleJudge:
     def pairs(self, predictions: Rows, gold: Rows) -> list[tuple[int, int]]:
         """Return (prediction, gold) of the rows that it takes to say the same, one to one."""
         meant = align(predictions, gold)
-        kept = [pair for pair in meant if self._sees(*predictions[pair[0]][:2])]
+        kept = []
+        for pair in meant:
+            row, turn = predictions[pair[0]][:2], f"turn {self.turn}"
+            if share_drawn(self.name, *row) >= self.misses and share_drawn(self.name, turn, *row) >= self.wavers:
+                kept.append(pair)
         taken = {at for pair in meant for at in (("p", pair[0]), ("g", pair[1]))}
         for at, row in enumerate(predictions):
-            if ("p", at) in taken or self._draw("instead", *row[:2]) >= self.confuses:
+            if ("p", at) in taken or share_drawn(self.name, "instead", *row[:2]) >= self.confuses:
                 continue
             other = next(
                 (to for to, gold_row in enumerate(gold) if gold_row[0] == row[0] and ("g", to) not in taken), None
@@ -58,12 +61,6 @@ class SampleJudge:
                 taken.add(("g", other))
                 kept.append((at, other))
         return sorted(kept)
-
-    def _sees(self, *row: str) -> bool:
-        return self._draw(*row) >= self.misses and self._draw(f"turn {self.turn}", *row) >= self.wavers
-
-    def _draw(self, *texts: str) -> float:
-        return share_drawn(self.name, *texts)
 
 
 SAMPLE_JUDGES = {
@@ -99,20 +96,16 @@ def add_alignment(project: Project, run: Run, now: datetime) -> AlignmentStudy:
     left = set(study.tasks.in_order().reverse().values_list("pk", flat=True)[:LEFT])
     for alignment in given:
         if alignment.task_id not in left:
-            _align(alignment, now)
+            answers = _answers(alignment.task, alignment.annotator.username)
+            begun = now - timedelta(seconds=sum(seconds for *_, seconds in answers))
+            changes = []
+            for row, answer, seconds in answers:
+                begun += timedelta(seconds=seconds)
+                key = f"{alignment.uid}-{row}"
+                changes.append(Change(row, answer, key, key, begun, duration_ms=1000 * seconds))
+            save_changes(alignment=alignment, changes=changes, now=now)
+            hand_in(alignment=alignment, now=now)
     return study
-
-
-def _align(alignment: Alignment, now: datetime) -> None:
-    answers = _answers(alignment.task, alignment.annotator.username)
-    begun = now - timedelta(seconds=sum(seconds for *_, seconds in answers))
-    changes = []
-    for row, answer, seconds in answers:
-        begun += timedelta(seconds=seconds)
-        key = f"{alignment.uid}-{row}"
-        changes.append(Change(row, answer, key, key, begun, duration_ms=1000 * seconds))
-    save_changes(alignment=alignment, changes=changes, now=now)
-    hand_in(alignment=alignment, now=now)
 
 
 def _answers(task: AlignmentTask, person: str) -> list[tuple[str, RowAnswer, int]]:
@@ -120,9 +113,9 @@ def _answers(task: AlignmentTask, person: str) -> list[tuple[str, RowAnswer, int
     drawn = random.Random(f"{person}\n{task.number}\n{task.source}")
     same = random.Random(f"{task.number}\n{task.source}")
     links = {
-        f"p{proposal.prediction + 1}": f"g{proposal.gold + 1}"
-        for proposal in propose(task.predictions, task.gold)
-        if proposal.exact or (same.random() < NEAR_SAME) != (drawn.random() < ERRS)
+        f"p{at + 1}": f"g{other + 1}"
+        for at, other, exact in propose(task.predictions, task.gold)
+        if exact or (same.random() < NEAR_SAME) != (drawn.random() < ERRS)
     }
     rows = [row for row in task.rows.names if row not in links.values()]
     return [
@@ -158,32 +151,24 @@ def _answering(reader: Reader) -> Callable[[Body], str]:
     return answer
 
 
-@contextmanager
-def _in_turn(name: str, turn: int, wavers: float) -> Iterator[None]:
-    _turns[name] = turn, wavers
-    try:
-        yield
-    finally:
-        del _turns[name]
-
-
 def add_watch(project: Project, judged: Run, now: datetime) -> AnchorWatch:
     """Watch the judge of a run: it is asked again at the start and three times since, and at the last it has changed.
     What is there already is gone on with."""
-    watch = AnchorWatch.objects.filter(project=project, run=judged).first() or _started(judged, now)
+    watch = AnchorWatch.objects.filter(project=project, run=judged).first()
+    if watch is None:
+        what = next(watchable for watchable in watchable_of(judged) if watchable.judges and len(watchable.models) == 1)
+        plan = WatchPlan(judged, what, stories=STORIES, drop=DROP, seed=SEED, budget=Decimal(1))
+        watch = start_watch(by=None, plan=plan, now=now - timedelta(days=DAYS_AGO[0] + plan.every))
     for days in DAYS_AGO[watch.repeats.count() - watch.rounds - 1 :]:
         ask_again(by=None, watch=watch, now=now - timedelta(days=days))
     *steady, changed = watch.repeats.select_related("run__job")
     for repeat, wavers in [*((each, WAVERS) for each in steady), (changed, WORSE)]:
-        with _in_turn(watch.asked.name, repeat.number, wavers):
-            assert repeat.run, "every repeat of the sample begins"
+        assert repeat.run, "every repeat of the sample begins"
+        _turns[watch.asked.name] = repeat.number, wavers
+        try:
             run_to_end(job=repeat.run.job)
+        finally:
+            del _turns[watch.asked.name]
     watch.go_on(now + timedelta(days=watch.every))
     read_watch(watch, now=now)
     return watch
-
-
-def _started(judged: Run, now: datetime) -> AnchorWatch:
-    what = next(watchable for watchable in watchable_of(judged) if watchable.judges and len(watchable.models) == 1)
-    plan = WatchPlan(judged, what, stories=STORIES, drop=DROP, seed=SEED, budget=Decimal(1))
-    return start_watch(by=None, plan=plan, now=now - timedelta(days=DAYS_AGO[0] + plan.every))

@@ -21,7 +21,7 @@ from judge.domain.calibration.tables import (
 )
 from judge.domain.judgements import RowJudgement, StoryJudgement
 from judge.domain.sampling import Drawn, Unit, finished
-from judge.models import AlignmentStudy, AlignmentTask, SettledAlignment
+from judge.models import AlignmentStudy, SettledAlignment
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,24 @@ def settled_tables(study: AlignmentStudy) -> list[SettledTable]:
     rows = SettledAlignment.objects.filter(task__study=study).select_related("task").defer("task__text")
     settled = list(rows.order_by("task__place", "task__number", "task__key"))
     sampled = _sampled(study, {table.task.key for table in settled if not table.open_rows})
-    return [_table(table.task, study, table.answers, sampled.get(table.task.key)) for table in settled]
+    tables = []
+    for table in settled:
+        task, answers = table.task, table.answers
+        task.study = study
+        names = task.rows
+        rows_of_both = (
+            [(actor, belief) for actor, belief in task.predictions],
+            [(actor, belief) for actor, belief in task.gold],
+        )
+        counts = _counts(answers, names.predicted), _counts(answers, names.golden)
+        links = [(place_of(row), place_of(other)) for row in names.predicted for other in answers[row].answer.links]
+        tables.append(
+            SettledTable(
+                task.uid, task.key, task.source, task.category, task.cluster, task.number, rows_of_both, counts, links,
+                sampled.get(task.key),
+            )
+        )  # fmt: skip
+    return tables
 
 
 def settled_probabilities(study: AlignmentStudy) -> dict[str, float]:
@@ -71,26 +88,6 @@ def _sampled(study: AlignmentStudy, done: Collection[str]) -> dict[str, float]:
         for key, cluster, source, category, probability, place in tasks
     ]
     return {part.unit.key: part.probability for part in finished(study.units, drawn, done, seed=study.seed)}
-
-
-def _table(
-    task: AlignmentTask, study: AlignmentStudy, settled: Mapping[str, SettledRow], probability: float | None
-) -> SettledTable:
-    task.study = study
-    names = task.rows
-    links = [(place_of(row), place_of(other)) for row in names.predicted for other in settled[row].answer.links]
-    return SettledTable(
-        task.uid,
-        task.key,
-        task.source,
-        task.category,
-        task.cluster,
-        task.number,
-        ([(actor, belief) for actor, belief in task.predictions], [(actor, belief) for actor, belief in task.gold]),
-        (_counts(settled, names.predicted), _counts(settled, names.golden)),
-        links,
-        probability,
-    )
 
 
 def _counts(settled: Mapping[str, SettledRow], names: Iterable[str]) -> list[MatchCount]:
@@ -218,20 +215,24 @@ def rows_of(tables: Sequence[Table], settled: Sequence[SettledTable], keep: Call
     """Return the rows to `keep` with their words and the `partners` that people linked them with, in the order of the
     tables."""
     by_key = {table.key: table for table in settled}
-    return [_row(by_key[table.key], table, row) for table in tables for row in table.rows if keep(table, row)]
-
-
-def _row(settled: SettledTable, table: Table, row: Row) -> Json:
-    side, place = int(row.side == Side.GOLD), place_of(row.name)
-    actor, belief = settled.rows[side][place]
-    return {
-        "row": row.name,
-        "model": table.model,
-        "number": settled.number,
-        "actor": actor,
-        "belief": belief,
-        "human": row.human,
-        "judge": row.judge,
-        "partners": [settled.rows[1 - side][pair[1 - side]][1] for pair in settled.links if pair[side] == place],
-        "flipped": len({matched(count) for count in row.passes} - {None}) > 1,
-    }
+    kept = []
+    for table in tables:
+        people = by_key[table.key]
+        for row in (row for row in table.rows if keep(table, row)):
+            side, place = int(row.side == Side.GOLD), place_of(row.name)
+            actor, belief = people.rows[side][place]
+            partners = [people.rows[1 - side][pair[1 - side]][1] for pair in people.links if pair[side] == place]
+            kept.append(
+                {
+                    "row": row.name,
+                    "model": table.model,
+                    "number": people.number,
+                    "actor": actor,
+                    "belief": belief,
+                    "human": row.human,
+                    "judge": row.judge,
+                    "partners": partners,
+                    "flipped": len({matched(count) for count in row.passes} - {None}) > 1,
+                }
+            )
+    return kept

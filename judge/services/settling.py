@@ -12,10 +12,9 @@ from django.utils.translation import ngettext
 
 from annotation.domain.assignment import plan
 from annotation.domain.drafts import last_steps
-from annotation.domain.effort import Activity
 from annotation.models import Project, User
 from annotation.services import audit
-from annotation.services.effort import SOURCES, Source
+from annotation.services.effort import Source
 from core.ids import new_uid
 from core.messages import gettext_noop, listed
 from core.plain import Json, plain
@@ -41,6 +40,12 @@ from judge.models import (
     SettledEvent,
 )
 from judge.models.alignment_study import MOST_PEOPLE
+
+EFFORT = Source(
+    AlignmentEvent, "alignment__annotator", "alignment__task__story", "changed_at", "received_at",
+    measured=("duration_ms",), project="alignment__task__study__project",
+)  # fmt: skip
+"""The time that people align, which counts in the time on task of their project."""
 
 
 class Refused(ValueError):
@@ -96,13 +101,6 @@ def check_independence(*, by: User, task: AlignmentTask) -> None:
     states = set(own.values_list("state", flat=True))
     if states:
         raise Refused(_(_STILL if AlignmentState.OPEN in states else _OWN))
-
-
-def unsettle(*, task: AlignmentTask) -> None:
-    """Forget what was settled by rule, as somebody takes a table back. Raises Refused where an expert decided."""
-    if task.settled_events.filter(by__isnull=False).exists():
-        raise Refused(_("An expert has decided rows of this table already."))
-    SettledAlignment.objects.filter(task=task).delete()
 
 
 def _write(
@@ -264,7 +262,9 @@ def take_back(*, alignment: Alignment, now: datetime) -> Alignment:
     alignment = _locked(alignment)
     _check_there(alignment)
     if alignment.state == AlignmentState.HANDED_IN:
-        unsettle(task=alignment.task)
+        if alignment.task.settled_events.filter(by__isnull=False).exists():
+            raise Refused(_("An expert has decided rows of this table already."))
+        SettledAlignment.objects.filter(task=alignment.task).delete()
         alignment.take_back()
         note(alignment, {"state": alignment.state}, now)
     return alignment
@@ -332,11 +332,3 @@ def next_alignment(project: Project, person: User, *, after: str = "", but: Coll
     place = {alignment.uid: at for at, alignment in enumerate(alignments_of(project, person) if after else ())}
     later = [alignment for alignment in waiting if after in place and place[alignment.uid] > place[after]]
     return next(iter(later or [alignment for alignment in waiting if alignment.uid != after]), None)
-
-
-def register_effort() -> None:
-    """Let the time that people align count in the time on task of their project."""
-    SOURCES[Activity.ALIGNMENT] = Source(
-        AlignmentEvent, "alignment__annotator", "alignment__task__story", "changed_at", "received_at",
-        measured=("duration_ms",), project="alignment__task__study__project",
-    )  # fmt: skip

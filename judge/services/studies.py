@@ -11,11 +11,10 @@ from django.utils.translation import pgettext_lazy
 
 from annotation.models import Project, Role, User
 from annotation.services import audit
-from annotation.services.audit import register
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop
 from core.plain import plain
-from judge.domain.alignment import MOST_LINKS, STORIES, ClusterName, StudyOrigin, Table, TableOrigin
+from judge.domain.alignment import MOST_LINKS, STORIES, ClusterName, StudyOrigin
 from judge.domain.sampling import Drawn, Unit, sample
 from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.models.alignment_study import MOST_PEOPLE
@@ -30,11 +29,6 @@ ACTIONS = {
     "alignment.released": pgettext_lazy("audit log", "table to align freed"),
 }
 DETAILS = {"alignments": pgettext_lazy("audit log", "alignments"), "worker": pgettext_lazy("audit log", "person")}
-
-
-def register_words() -> None:
-    """Have the audit log say these words."""
-    register(ACTIONS, DETAILS)
 
 
 def cluster_named(suite: str) -> ClusterName:
@@ -57,23 +51,8 @@ MOST_ROWS = 1000
 """Rows of one table that a page can show."""
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnTable:
-    """A model's table of one story with its gold table, as `AlignmentTask` keeps them. `key` is that of its unit."""
-
-    key: str
-    cluster: str
-    number: int
-    text: str
-    predictions: Table
-    gold: Table
-    story: int | None = None
-    language: str = "en"
-    origin: TableOrigin | None = None
-
-
-Load = Callable[[Collection[str]], Sequence[DrawnTable]]
-"""Reads the tables of these keys; asked once the sample is drawn, since a frame has many more."""
+Load = Callable[[Collection[str]], Sequence[AlignmentTask]]
+"""Reads the tables of these keys, not saved yet; asked once the sample is drawn, since a frame has many more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,22 +180,18 @@ def _add(
             task.probability = drawn_unit.probability
             task.save(update_fields=["probability"])
     fresh = {drawn_unit.unit.key: drawn_unit for drawn_unit in drawn if drawn_unit.unit.key not in tasks}
-    made = AlignmentTask.objects.bulk_create(_task(study, fresh[table.key], table) for table in load(fresh.keys()))
+    made = list(load(fresh.keys()))
+    for table in made:
+        if max(len(table.predictions), len(table.gold)) > MOST_ROWS:
+            text = _("A table of story {number} has more than {most} rows; nobody could align it.")
+            raise Refused(text.format(number=table.number, most=f"{MOST_ROWS:,}"))
+        drawn_unit = fresh[table.key]
+        table.study, table.place, table.probability = study, drawn_unit.place, drawn_unit.probability
+        table.source, table.category = drawn_unit.unit.stratum
+        table.predictions, table.gold = ([list(row[:2]) for row in rows] for rows in (table.predictions, table.gold))
+    made = AlignmentTask.objects.bulk_create(made)
     if len(made) < len(fresh):
         raise Refused(_("Some of the tables that were drawn are not there any more; were runs deleted?"))
     for task in made:
         settle_if_done(task=task, now=now)
     give_out(by=by, study=study, annotators=annotators)
-
-
-def _task(study: AlignmentStudy, drawn: Drawn, table: DrawnTable) -> AlignmentTask:
-    if max(len(table.predictions), len(table.gold)) > MOST_ROWS:
-        text = _("A table of story {number} has more than {most} rows; nobody could align it.")
-        raise Refused(text.format(number=table.number, most=f"{MOST_ROWS:,}"))
-    source, category = drawn.unit.stratum
-    return AlignmentTask(
-        study=study, key=table.key, source=source, category=category, place=drawn.place,
-        probability=drawn.probability, story_id=table.story, cluster=table.cluster, number=table.number,
-        text=table.text, language=table.language, origin=plain(table.origin) or {},
-        predictions=[list(row[:2]) for row in table.predictions], gold=[list(row[:2]) for row in table.gold],
-    )  # fmt: skip

@@ -24,7 +24,8 @@ from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_named
 from core.kept import kept
 from core.plain import Json, plain
-from judge.domain.calibration.drift import Batch, Chart, batches, changes, chart, watch
+from judge.domain.calibration.drift import Batch, Chart, batches, changes, chart
+from judge.domain.calibration.drift import watch as watch_chart
 from judge.models import AnchorRepeat, AnchorWatch
 from judge.models.watch import LATE
 from judge.services.studies import cluster_named
@@ -135,7 +136,17 @@ def report_of_watch(watch: AnchorWatch, *, now: datetime) -> WatchReport:
             baseline.setdefault(anchor, []).append(value)
     made, why = _chart(watch, dict(sorted(baseline.items())))
     if made:
-        _draw(made, repeats)
+        # repeats after the start have the chart after each of their stories, of which every sum goes on from the one
+        # before, and their mean with limits; one that was asked otherwise says nothing of drift
+        charted = [repeat for repeat in repeats if not (repeat.row.is_first or repeat.is_baseline or repeat.otherwise)]
+        stories = [[pair for pair in sorted(repeat.values.items()) if pair[0] in made.levels] for repeat in charted]
+        after = iter(watch_chart(made, [pair for of_repeat in stories for pair in of_repeat]))
+        for repeat, of_repeat in zip(charted, stories, strict=True):
+            repeat.points = [next(after) for _ in of_repeat]
+        drawn = [repeat for repeat in charted if repeat.points]
+        means = batches(made, [(repeat.row.due_at.isoformat(), repeat.values) for repeat in drawn])
+        for repeat, batch in zip(drawn, means, strict=True):
+            repeat.batch = batch
     later = {anchor for repeat in repeats if not repeat.is_baseline for anchor in repeat.values}
     return WatchReport(
         watch=watch,
@@ -160,7 +171,11 @@ def _repeats(watch: AnchorWatch, rows: Sequence[AnchorRepeat]) -> list[Repeated]
             repeats.append(Repeated(row))
             continue
         asked, answers = _answers(watch, row.run, places)
-        settings = _settings(watch, row.run)
+        # the settings of the endpoint at the launch, without what can be renamed
+        spec: Json = plain(row.run.provenance.judge or {})
+        if not suite_named(row.run.suite).step(watch.step).judged:
+            spec = row.run.entrants.filter(endpoint=watch.asked_id).values_list("spec", flat=True).first() or {}
+        settings = {name: value for name, value in spec.items() if name not in NO_PART_OF_IT}
         if row.is_first:
             first, asked_as = answers, settings
         repeat = Repeated(
@@ -176,15 +191,6 @@ def _repeats(watch: AnchorWatch, rows: Sequence[AnchorRepeat]) -> list[Repeated]
         )
         repeats.append(repeat)
     return repeats
-
-
-def _settings(watch: AnchorWatch, run: Run) -> Json:
-    """Return the settings of the endpoint at the launch of a run, without what can be renamed."""
-    if suite_named(run.suite).step(watch.step).judged:
-        spec = plain(run.provenance.judge or {})
-    else:
-        spec = run.entrants.filter(endpoint=watch.asked_id).values_list("spec", flat=True).first() or {}
-    return {name: value for name, value in spec.items() if name not in NO_PART_OF_IT}
 
 
 @kept("anchors", depends_on=lambda watch, run, places: [run.uid, watch.step, places[run.pk]])
@@ -257,20 +263,6 @@ def _chart(watch: AnchorWatch, baseline: Mapping[str, Sequence[float]]) -> tuple
         return chart(baseline, size=watch.drop, seed=watch.seed), ""
     except ValueError as error:
         return None, str(error)
-
-
-def _draw(made: Chart, repeats: Sequence[Repeated]) -> None:
-    """Give each repeat after the start the chart after each of its stories, of which every sum goes on from the one
-    before, and its mean with limits. One that was asked otherwise says nothing of drift."""
-    charted = [repeat for repeat in repeats if not (repeat.row.is_first or repeat.is_baseline or repeat.otherwise)]
-    stories = [[pair for pair in sorted(repeat.values.items()) if pair[0] in made.levels] for repeat in charted]
-    after = iter(watch(made, [pair for of_repeat in stories for pair in of_repeat]))
-    for repeat, of_repeat in zip(charted, stories, strict=True):
-        repeat.points = [next(after) for _ in of_repeat]
-    drawn = [repeat for repeat in charted if repeat.points]
-    means = batches(made, [(repeat.row.due_at.isoformat(), repeat.values) for repeat in drawn])
-    for repeat, batch in zip(drawn, means, strict=True):
-        repeat.batch = batch
 
 
 def _concerns(watch: AnchorWatch, repeats: Sequence[Repeated]) -> list[Json]:

@@ -150,14 +150,6 @@ def estimate_of_repeat(plan: WatchPlan, look: Look | None = None) -> Estimate:
     return estimate_all([Asking(asked, samples, parts_of(asked, samples))], look)
 
 
-def plan_of_watch(watch: AnchorWatch) -> WatchPlan:
-    """Return what a watch was made with."""
-    models = Endpoint.objects.in_bulk(watch.about)
-    judges = suite_named(watch.run.suite).step(watch.step).judged
-    what = Watchable("", watch.asked, watch.step, tuple(models[pk] for pk in watch.about if pk in models), judges)
-    return WatchPlan(watch.run, what, len(watch.anchors), watch.every, watch.drop, watch.seed, watch.budget)
-
-
 @transaction.atomic
 def start_watch(*, by: User | None, plan: WatchPlan, now: datetime) -> AnchorWatch:
     """Make a watch and ask its anchors for the first time: once for the first verdicts, and `plan.rounds` times for
@@ -183,7 +175,10 @@ def start_watch(*, by: User | None, plan: WatchPlan, now: datetime) -> AnchorWat
 def _begin(by: User | None, watch: AnchorWatch, repeat: AnchorRepeat, now: datetime) -> None:
     """Start the run of a repeat. Raises RunRefused."""
     title = Sentence("Watch of {asked}: repeat {number}", asked=watch.asked.name, number=repeat.number)
-    plan = repeat_plan(plan_of_watch(watch), title=title[:MOST_TITLE], anew=repeat.pk)
+    about, judges = Endpoint.objects.in_bulk(watch.about), suite_named(watch.run.suite).step(watch.step).judged
+    what = Watchable("", watch.asked, watch.step, tuple(about[pk] for pk in watch.about if pk in about), judges)
+    made_with = WatchPlan(watch.run, what, len(watch.anchors), watch.every, watch.drop, watch.seed, watch.budget)
+    plan = repeat_plan(made_with, title=title[:MOST_TITLE], anew=repeat.pk)
     anchors = list(DatasetSample.objects.filter(dataset=watch.run.dataset_id, number__in=watch.anchors))
     repeat.run = start_run(by=by, plan=plan, now=now, stories=anchors)
     repeat.save(update_fields=["run"])

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import ProjectAccess, UserRequest, open_work, project_access
 from annotation.forms.votes import MAX_DURATION_MS
+from annotation.services.claims import claim
 from annotation.services.open_work import Work
 from annotation.views.saving import saved
 from core.plain import Json, plain
@@ -23,7 +24,7 @@ from judge.domain.proposing import actor_key, propose
 from judge.forms.alignments import LONGEST_REASON, AlignmentChangesIn, RowDecisionsIn
 from judge.models import AlignmentState, AlignmentTask, SettledAlignment
 from judge.services import settling
-from judge.services.alignment_report import next_open, take_story, taken_by_others
+from judge.services.alignment_report import next_open, taken_by_others
 from judge.services.settling import Refused, alignments_of, decide, next_alignment, number_of
 
 
@@ -43,8 +44,8 @@ def rows_of(task: AlignmentTask) -> list[Json]:
 def proposals_of(task: AlignmentTask) -> dict[str, Json]:
     """Return the proposed gold row of each predicted row that has one; `exact` if it is the same word for word."""
     return {
-        f"p{proposal.prediction + 1}": {"gold": f"g{proposal.gold + 1}", "exact": proposal.exact}
-        for proposal in propose(task.predictions, task.gold)
+        f"p{at + 1}": {"gold": f"g{other + 1}", "exact": exact}
+        for at, other, exact in propose(task.predictions, task.gold)
     }
 
 
@@ -216,11 +217,14 @@ def save_decisions(request: UserRequest, slug: str, uid: str, table: str) -> Jso
 
     def save(posted: RowDecisionsIn) -> Json:
         now = timezone.now()
-        if name := take_story(by=request.user, task=task, now=now):
+        # the expert who decides the rows claims the project's story of the table, if it has one
+        taken = claim(by=request.user, stories=[task.story_id], now=now) if task.story_id is not None else {}
+        if task.story_id in taken:
+            name = taken[task.story_id].expert.shown_name
             raise Refused(_("{name} decides on this story now; look again in a few minutes.").format(name=name))
         settled = decide(
             by=request.user, task=task, revision=posted.revision, reason=posted.reason, now=now,
-            decisions=[entry.decision for entry in posted.decisions],
+            decisions=[(entry.row, entry.answer.answer) for entry in posted.decisions],
         )  # fmt: skip
         others = taken_by_others(access.project.project, request.user, now)
         busy = {*open_work(access.project, before=Work.ALIGNED_ROWS), *others}

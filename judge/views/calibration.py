@@ -15,8 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import ProjectAccess, UserRequest, project_access
-from annotation.models import Role
+from annotation.access import UserRequest
 from benchmark.domain.tables import Column
 from benchmark.models import Run
 from benchmark.views.downloads import table_response
@@ -57,46 +56,32 @@ PAGE = 50
 Chosen = tuple[CalibrationReport, Selection]
 
 
-def study_for_admins(request: UserRequest, slug: str, uid: str) -> tuple[ProjectAccess, AlignmentStudy]:
-    """Return the study for an admin of its project, who sees whose tables they are. Raises PermissionDenied for one who
-    still aligns some of them."""
-    study = calibrated_study(request.user, slug, uid)
-    return project_access(request.user, slug, role=Role.ADMIN), study
-
-
 @require_http_methods(["GET", "POST"])
 def calibration(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """The report of one version of a judge over a study; `judge` chooses among the versions that judged its tables. A
     POST keeps that it is the one that is used, and why, unless the choice is no longer the one that was `seen`."""
-    access, study = study_for_admins(request, slug, uid)
+    access, study = calibrated_study(request.user, slug, uid)
     kept = reports_of(study)
     given: dict[str, str] = {}
     if request.method == "POST":
         given = {name: request.POST.get(name, "") for name in ("judge", "reason", "seen")}
-        if _choice_kept(request, study, kept.judges, given):
-            return redirect(f"{reverse('judge:calibration', args=[slug, uid])}?{urlencode({'judge': given['judge']})}")
+        judge = next((brief for brief in kept.judges if brief.version == given["judge"]), None)
+        try:
+            if judge is None:
+                raise Refused(_("No judge of that version judged tables of this study."))
+            reason, seen = given["reason"], given["seen"]
+            choose_calibrated(by=request.user, study=study, judge=judge, reason=reason, now=timezone.now(), seen=seen)
+        except Refused as error:  # the page then shows the present choice
+            messages.error(request, str(error))
+        else:
+            messages.success(request, _("The choice and its reason are kept."))
+            return redirect(f"{reverse('judge:calibration', args=[slug, uid])}?{urlencode({'judge': judge.version})}")
     context: Context = {"study": study, "judges": kept.judges, "settled": kept.settled, "refused": given}
     if kept.judges:
         asked = given.get("judge", "") if given else request.GET.get("judge", "")
         context |= _page(slug, study, kept, _chosen(asked, study, kept, strict=not given))
         context |= {"seen": study.choice} | ({"reason": given["reason"]} if given else {})
     return render(request, "judge/calibration/report.html", access.context | context)
-
-
-def _choice_kept(request: UserRequest, study: AlignmentStudy, judges: list[JudgeBrief], given: dict[str, str]) -> bool:
-    """Keep the choice, or show the reason why not; the page then shows the present choice."""
-    judge = next((brief for brief in judges if brief.version == given["judge"]), None)
-    try:
-        if judge is None:
-            raise Refused(_("No judge of that version judged tables of this study."))
-        choose_calibrated(
-            by=request.user, study=study, judge=judge, reason=given["reason"], now=timezone.now(), seen=given["seen"]
-        )
-    except Refused as error:
-        messages.error(request, str(error))
-        return False
-    messages.success(request, _("The choice and its reason are kept."))
-    return True
 
 
 def _chosen(version: str, study: AlignmentStudy, kept: StudyReports, *, strict: bool = True) -> Chosen:
@@ -215,7 +200,7 @@ def _confusion(cells: Mapping[tuple[str, str], int]) -> Context:
 def rows(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """The rows behind a figure: those of a group, of a cell of the confusion, that flipped, or on which people and the
     judge differ. Tables of stories on which the reader has open work are withheld."""
-    access, study = study_for_admins(request, slug, uid)
+    access, study = calibrated_study(request.user, slug, uid)
     kept = reports_of(study)
     if not kept.judges:
         return redirect("judge:calibration", slug, uid)
@@ -257,7 +242,7 @@ def _filter(request: UserRequest, words: CalibrationWords) -> Callable[[Table, J
 @require_GET
 def table_file(request: UserRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
     """A table of the report, or the judges of the study next to each other, as a file."""
-    _access, study = study_for_admins(request, slug, uid)
+    _access, study = calibrated_study(request.user, slug, uid)
     kept = reports_of(study)
     if not kept.judges:
         return redirect("judge:calibration", slug, uid)  # which says why there is no table
@@ -268,7 +253,7 @@ def table_file(request: UserRequest, slug: str, uid: str, table: str, data: str)
 @require_GET
 def panel(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """A panel of the selected judges, by default of all; with `own` each also votes on its own family."""
-    access, study = study_for_admins(request, slug, uid)
+    access, study = calibrated_study(request.user, slug, uid)
     judges = reports_of(study).judges
     chosen = _selected(request, judges)
     runs = Run.objects.listed().filter(project=study.project_id, uid__in=study.came_of.runs).order_by("-id")
@@ -298,7 +283,7 @@ def panel(request: UserRequest, slug: str, uid: str) -> HttpResponse:
 @require_GET
 def panel_file(request: UserRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
     """A table of the panel of the selected judges as a file."""
-    _access, study = study_for_admins(request, slug, uid)
+    _access, study = calibrated_study(request.user, slug, uid)
     chosen = _selected(request, reports_of(study).judges)
     if len(chosen) < FEWEST:
         return redirect("judge:calibration_panel", slug, uid)  # which says why there is no table

@@ -26,7 +26,7 @@ from core.wording import counted
 from judge.access import StudyAccess, aligns_still, closed_tables, study_of, visible_studies
 from judge.domain.alignment import ClusterName
 from judge.domain.alignment_agreement import AlignmentAgreement
-from judge.forms.studies import AlignForm, GrowForm
+from judge.forms.studies import AlignForm, GrowForm, members_of
 from judge.models import AlignmentState, AlignmentStudy
 from judge.services.alignment_export import COLUMNS, document_of, link_rows
 from judge.services.alignment_report import (
@@ -86,7 +86,7 @@ def study(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         "over": over.plural,
         "pairs": pairs,
         "people": people,
-        "members": User.objects.filter(memberships__project=project).order_by("display_name", "username"),
+        "members": members_of(project),
         "waiting": waiting,
         "open_tables": [(table, taken.get(table.task.story_id or 0, "")) for table in waiting.tables],
         "aligns_still": aligns_still(access),

@@ -25,7 +25,7 @@ from core.views.pages import Context
 from judge.domain.calibration.drift import Batch, Chart
 from judge.forms.watches import WatchForm
 from judge.models import AnchorWatch
-from judge.services.watch_reports import Repeated, WatchReport, report_of_watch
+from judge.services.watch_reports import Repeated, report_of_watch
 from judge.services.watches import CHANGES, ask_again, change_watch, estimate_of_repeat, start_watch
 
 MOST_DRAWN = 40
@@ -33,15 +33,14 @@ MOST_DRAWN = 40
 MOST_TICKS = 4
 
 
-def charts_of(report: WatchReport) -> list[ControlChart]:
-    """Return the charts of a watch; none if no repeat can be drawn yet."""
-    drawn = [(repeat, repeat.batch) for repeat in report.charted if repeat.batch][-MOST_DRAWN:]
-    return [_means(report.chart, drawn), _sums(report.chart, drawn)] if drawn and report.chart else []
-
-
 def _means(chart: Chart, drawn: Sequence[tuple[Repeated, Batch]]) -> ControlChart:
     axis = Axis.of([chart.mean, 1.0, *(min(batch.low, batch.mean) for _, batch in drawn)])
-    in_words = clauses(*(_in_words(repeat, batch) for repeat, batch in drawn))
+    words = []
+    for repeat, batch in drawn:
+        mean, low, high = (f"{100 * value:.1f}" for value in (batch.mean, batch.low, batch.high))
+        text = _("repeat {number}: {mean} %, limits {low} to {high} %")
+        said = text.format(number=repeat.row.number, mean=mean, low=low, high=high)
+        words.append(said + (_("; the chart alarms") if repeat.alarms else ""))
     return control_chart(
         "means",
         [
@@ -55,7 +54,7 @@ def _means(chart: Chart, drawn: Sequence[tuple[Repeated, Batch]]) -> ControlChar
             for repeat, batch in drawn
         ],
         axis,
-        title=f"{_('Agreement with the first answers, by repeat:')} {in_words}",
+        title=f"{_('Agreement with the first answers, by repeat:')} {clauses(*words)}",
         caption=_(
             "Mean agreement of each repeat (dot). The bar holds an unchanged one in all but one of some hundred "
             "repeats (three standard errors, of the same anchors); the dashed line is the mean at the start."
@@ -82,14 +81,6 @@ def _sums(chart: Chart, drawn: Sequence[tuple[Repeated, Batch]]) -> ControlChart
         ),
         line=(chart.limit, _("limit")),
     )
-
-
-def _in_words(repeat: Repeated, batch: Batch) -> str:
-    mean, low, high = (f"{100 * value:.1f}" for value in (batch.mean, batch.low, batch.high))
-    text = _("repeat {number}: {mean} %, limits {low} to {high} %").format(
-        number=repeat.row.number, mean=mean, low=low, high=high
-    )
-    return text + (_("; the chart alarms") if repeat.alarms else "")
 
 
 @require_GET
@@ -153,6 +144,7 @@ def watch(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         return _done(request, row)
     report = report_of_watch(row, now=timezone.now())
     first = [repeat for repeat in report.repeats if repeat.row.number <= row.rounds]
+    drawn = [(repeat, repeat.batch) for repeat in report.charted if repeat.batch][-MOST_DRAWN:]
     context = {
         "watch": row,
         "step": _step(row),
@@ -163,7 +155,7 @@ def watch(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         "answered_by": list(
             dict.fromkeys(name for repeat in report.repeats for name in repeat.names if not repeat.points)
         ),
-        "charts": charts_of(report),
+        "charts": [_means(report.chart, drawn), _sums(report.chart, drawn)] if drawn and report.chart else [],
         "unseen": unseen_share(report.answers) if report.chart and not report.chart.spread else None,
         "navigation": "benchmark:runs",
     }

@@ -11,9 +11,9 @@ import annotation
 from judge.domain.alignment import StudyOrigin
 from judge.domain.rewording import paraphrased
 from judge.domain.sampling import Unit
-from judge.models import Alignment, AlignmentEvent, AlignmentStudy, SettledAlignment
+from judge.models import Alignment, AlignmentEvent, AlignmentStudy, AlignmentTask, SettledAlignment
 from judge.services.settling import hand_in
-from judge.services.studies import DrawnTable, Plan, make_study
+from judge.services.studies import Plan, make_study
 from tests.browser.driving import open_ready, press, wait_saved, wait_until
 from tests.judge.alignment_world import NOW, answer_all
 
@@ -35,7 +35,8 @@ def made(cast) -> AlignmentStudy:
     gold = gold_of_sample()
     rows = [(actor, paraphrased(belief) or belief) for actor, belief in gold]
     Random(1).shuffle(rows)
-    table = DrawnTable("k", "s", 1, "Ines puts the key in the bag. Tomas moves it to the drawer.", rows, gold)
+    text = "Ines puts the key in the bag. Tomas moves it to the drawer."
+    table = AlignmentTask(key="k", cluster="s", number=1, text=text, predictions=rows, gold=gold)
     return make_study(
         by=cast.alice, project=cast.project, plan=Plan("Study", 1), units=[Unit("k", "s", ("secret-model", "c"))],
         load=lambda keys: [table], annotators=[cast.bob, cast.bea], origin=StudyOrigin(), now=NOW,

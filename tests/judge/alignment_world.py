@@ -2,11 +2,11 @@
 
 from django.utils import timezone
 
-from judge.domain.alignment import RowAnswer, StudyOrigin, TableOrigin
+from judge.domain.alignment import RowAnswer, StudyOrigin
 from judge.domain.sampling import Unit
-from judge.models import Alignment, AlignmentStudy
+from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.services.settling import Change, hand_in, save_changes
-from judge.services.studies import DrawnTable, Plan, make_study
+from judge.services.studies import Plan, make_study
 
 NOW = timezone.now()
 GOLD = (("world", "The key is in the drawer"), ("Ines", "The key is in the bag"), ("Tomas", "Ines is out"))
@@ -25,17 +25,29 @@ def frame(stories: int = 4) -> list[Unit]:
     ]
 
 
-def table_origin(model: str) -> TableOrigin:
-    return TableOrigin(suite="omnitom", run="r", dataset="1", item=1, entrant=1, sample=model, answer_format="text")
-
-
-def load(keys) -> list[DrawnTable]:
+def load(keys) -> list[AlignmentTask]:
     tables = []
     for key in keys:
         model, number = key.split("/")
         text = f"Story {number}. Ines puts the key in the bag. Tomas moves it to the drawer."
         tables.append(
-            DrawnTable(key, f"story-{number}", int(number), text, MODELS[model], GOLD, origin=table_origin(model))
+            AlignmentTask(
+                key=key,
+                cluster=f"story-{number}",
+                number=int(number),
+                text=text,
+                predictions=MODELS[model],
+                gold=GOLD,
+                origin={
+                    "suite": "omnitom",
+                    "run": "r",
+                    "dataset": "1",
+                    "item": 1,
+                    "entrant": 1,
+                    "sample": model,
+                    "answer_format": "text",
+                },
+            )
         )
     return tables
 

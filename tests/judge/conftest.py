@@ -10,9 +10,9 @@ from core.ids import new_uid
 from judge.domain.alignment import Method, RowAnswer, SettledRow, StudyOrigin
 from judge.domain.judgements import StoryJudgement
 from judge.domain.sampling import Unit
-from judge.models import AlignmentStudy, SettledAlignment
+from judge.models import AlignmentStudy, AlignmentTask, SettledAlignment
 from judge.services.judgements import judgements_of
-from judge.services.studies import DrawnTable, Plan, make_study
+from judge.services.studies import Plan, make_study
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import ResultsWorld, results_world
 from workers.models import Job
@@ -42,13 +42,15 @@ def study(world) -> AlignmentStudy:
     judged = {keys[one.judged_call]: one for one in judgements_of(world.run) if one.judged_call in keys}
     units = [Unit(key, f"story {one.number}", (one.model, one.category)) for key, one in judged.items()]
 
-    def load(chosen) -> list[DrawnTable]:
+    def load(chosen) -> list[AlignmentTask]:
         text = "Ines puts the key in the bag."
         return [
-            DrawnTable(
-                key, f"story {judged[key].number}", judged[key].number, text,
-                [("world" if at % 2 else "Ines", f"prediction {at}") for at in range(len(judged[key].predicted))],
-                [("Ines", f"gold {at}") for at in range(len(judged[key].gold))],
+            AlignmentTask(
+                key=key, cluster=f"story {judged[key].number}", number=judged[key].number, text=text,
+                predictions=[
+                    ("world" if at % 2 else "Ines", f"prediction {at}") for at in range(len(judged[key].predicted))
+                ],
+                gold=[("Ines", f"gold {at}") for at in range(len(judged[key].gold))],
             )
             for key in chosen
         ]  # fmt: skip

@@ -34,7 +34,7 @@ from judge.domain.corrections import Corrections
 from judge.models import AlignmentStudy, SettledAlignment
 from judge.services import calibration
 from judge.services.alignment_tables import groups_of, units_of
-from judge.services.calibration import calibrated, choose_calibrated, judges_of, report_of, reported, reports_of
+from judge.services.calibration import calibrated, choose_calibrated, report_of, reported, reports_of
 from judge.services.calibration_documents import judged_document
 from judge.services.calibration_tables import agreement_table, scores_table
 from judge.services.corrections import scores_of_runs
@@ -188,7 +188,7 @@ def test_runs_that_share_answers_are_both_judged_and_other_gold_is_not(world, st
     Run.objects.filter(pk=copied.pk).update(dataset=gold)
     study.origin["runs"] = [copied.uid]
     study.frame = [[of_copy(key), *rest] for key, *rest in study.frame]
-    assert judges_of(study, []) == []
+    assert calibrated(study)[0] == []
 
 
 def test_runs_under_a_study_or_a_choice_are_not_deleted(world, study):

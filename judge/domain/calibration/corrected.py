@@ -248,22 +248,18 @@ class _Mean:
         middles = _group_means(values, self.share, self.groups, int(self.groups.max()) + 1)
         judged = self.share * (values - middles[self.groups])
         weight = float(self.share[self.open].sum())
-        aligned = weight * self._factors() * self.weights * (left - residuals[self.sampled])
+        # the means of strata, and λ, are estimated from the same stories that they are compared with
+        strata = {story.story: number for story, number in zip(self.sample, self.sampled.tolist(), strict=True)}
+        sizes = np.bincount(list(strata.values()), minlength=self.strata).astype(float)
+        free = self.aligned - self.strata
+        of_tuning = free / (free - 1) if free > 1 else 1.0
+        factors = np.sqrt(of_tuning * sizes / np.maximum(sizes - 1, 1))[self.sampled]
+        aligned = weight * factors * self.weights * (left - residuals[self.sampled])
         moves = {story.story: [0.0, 0.0] for story in (*self.stories, *self.sample)}
         for at, of_stories, by_story in ((0, self.stories, judged), (1, self.sample, aligned)):
             for story, move in zip(of_stories, by_story.tolist(), strict=True):
                 moves[story.story][at] += move
         return float(self.share @ values), {story: (first, second) for story, (first, second) in moves.items()}
-
-    def _factors(self) -> Floats:
-        """Return the factors for the means of strata, and λ, which are estimated from the same stories that they are
-        compared with."""
-        strata = {story.story: number for story, number in zip(self.sample, self.sampled.tolist(), strict=True)}
-        sizes = np.bincount(list(strata.values()), minlength=self.strata).astype(float)
-        left = self.aligned - self.strata
-        of_tuning = left / (left - 1) if left > 1 else 1.0
-        factors: Floats = np.sqrt(of_tuning * sizes / np.maximum(sizes - 1, 1))[self.sampled]
-        return factors
 
     def tuned(self) -> float:
         """Return the λ with the smallest spread: moves are linear in it, u + λ · v, so that it is −Σuv / Σv². It is 0

@@ -9,7 +9,7 @@ from functools import cache
 from core.messages import Sentence, gettext_noop, word
 from core.statistics import SHARE, holm
 from judge.domain.alignment import STORIES, ClusterName
-from judge.domain.calibration.agreement import NOTHING, Agreement, agreement
+from judge.domain.calibration.agreement import Agreement, agreement
 from judge.domain.calibration.means import (
     Mean,
     SpannedEstimate,
@@ -151,13 +151,6 @@ class SelfPreference:
     others: SpannedEstimate
     preference: SpannedEstimate
     p: float | None
-
-
-def no_preference() -> SelfPreference:
-    """Return the preference of a judge without a verdict on any row that people align: its scores of 0 are not an
-    opinion of any family."""
-    nothing = SpannedEstimate(None, 0, reason=NOTHING)
-    return SelfPreference(nothing, nothing, nothing, None)
 
 
 def self_preference(

@@ -132,7 +132,13 @@ def selections(
     judges: Mapping[str, Sequence[Table]], *, seed: int, over: ClusterName = STORIES
 ) -> dict[str, Selection]:
     """Return by its name each judge next to every other one, on the same tables."""
-    agreements = {name: _agreements(tables) for name, tables in judges.items()}
+    # the share of rows on which the judge agrees with people, of each table on which it is defined
+    agreements: dict[str, list[tuple[Table, float]]] = {name: [] for name in judges}
+    for name, tables in judges.items():
+        for table in tables:
+            known = [row.verdicts for row in table.rows if None not in row.verdicts]
+            if known:
+                agreements[name].append((table, sum(human == judge for human, judge in known) / len(known)))
     means = {
         name: _mean([value for _, value in of_judge], [table for table, _ in of_judge], SHARE, over)
         for name, of_judge in agreements.items()
@@ -148,16 +154,6 @@ def selections(
         own = without_optimism if name == highest else None
         chosen[name] = Selection(name, means[name], rivals, why, len(judges), own)
     return chosen
-
-
-def _agreements(tables: Sequence[Table]) -> list[tuple[Table, float]]:
-    """Return the share of rows on which the judge agrees with people, of each table on which it is defined."""
-    agreements = []
-    for table in tables:
-        same = [human == judge for human, judge in (row.verdicts for row in table.rows) if None not in (human, judge)]
-        if same:
-            agreements.append((table, sum(same) / len(same)))
-    return agreements
 
 
 def _mean(values: Sequence[float], tables: Sequence[Table], scale: Scale, over: ClusterName) -> SpannedEstimate:
@@ -185,15 +181,11 @@ def _tested(judges: Mapping[str, Sequence[Table]], seed: int, over: ClusterName)
     tested: dict[tuple[str, str], Paired] = {}
     for (first, second), (_, _, difference, _), raw, adjusted in zip(names, pairs, spared, holm(spared), strict=True):
         tested[first, second] = difference, raw, adjusted
-        tested[second, first] = _turned(difference), raw, adjusted
+        turned = [(-ends[1], -ends[0]) if ends else None for ends in (difference.interval, difference.bounds)]
+        value = None if difference.value is None else -difference.value
+        reverse = replace(difference, value=value, interval=turned[0], bounds=turned[1])
+        tested[second, first] = reverse, raw, adjusted
     return tested
-
-
-def _turned(difference: SpannedEstimate) -> SpannedEstimate:
-    """Return the second judge less the first."""
-    interval, bounds = ((-ends[1], -ends[0]) if ends else None for ends in (difference.interval, difference.bounds))
-    value = None if difference.value is None else -difference.value
-    return replace(difference, value=value, interval=interval, bounds=bounds)
 
 
 class _Rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -171,11 +171,6 @@ class Table:
     def weight(self) -> float:
         """The number of tables that this one represents."""
         return 1 / self.probability
-
-
-def known_rows(tables: Iterable[Table]) -> int:
-    """Return the number of rows on which both people and the judge have a verdict."""
-    return sum(None not in row.verdicts for table in tables for row in table.rows)
 
 
 def group_of(key: str, table: Table, row: Row) -> str:

@@ -1,4 +1,3 @@
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -40,9 +39,17 @@ class Command(JsonCommand):
 
     def work(self, **options: Any) -> Json:
         project = self.project(options["project"])
-        people = _members(project, options["annotator"])
+        members = {user.username: user for user in User.objects.filter(memberships__project=project)}
+        if stranger := next((name for name in options["annotator"] if name not in members), None):
+            raise CommandError(f"{stranger!r} is not a member of {project.name}.")
+        people = [members[name] for name in dict.fromkeys(options["annotator"])]
+        load, now = partial(load_tables, project=project), timezone.now()
         if options["more"] is not None:
-            return _grown(project, options, people)
+            grown = AlignmentStudy.objects.filter(project=project, name=options["name"]).first()
+            if grown is None:
+                raise CommandError(f"There is no study {options['name']!r} in this project.")
+            grow_study(by=None, study=grown, more=options["more"], load=load, annotators=people, now=now)
+            return _summary(grown)
         if options["tables"] is None:
             raise CommandError("Say how many tables are drawn with --tables, or with --more of a study that there is.")
         runs = _runs(project, options["run"])
@@ -56,19 +63,10 @@ class Command(JsonCommand):
             options["audience"], options["blind_share"],
         )  # fmt: skip
         study = make_study(
-            by=None, project=project, plan=plan, units=units, load=partial(load_tables, project=project),
-            annotators=people, origin=origin_of(runs, split=options["split"]), now=timezone.now(),
+            by=None, project=project, plan=plan, units=units, load=load, annotators=people,
+            origin=origin_of(runs, split=options["split"]), now=now,
         )  # fmt: skip
         return _summary(study)
-
-
-def _grown(project: Project, options: Mapping[str, Any], people: list[User]) -> Json:
-    study = AlignmentStudy.objects.filter(project=project, name=options["name"]).first()
-    if study is None:
-        raise CommandError(f"There is no study {options['name']!r} in this project.")
-    load = partial(load_tables, project=project)
-    grow_study(by=None, study=study, more=options["more"], load=load, annotators=people, now=timezone.now())
-    return _summary(study)
 
 
 def _summary(study: AlignmentStudy) -> Json:
@@ -84,11 +82,3 @@ def _runs(project: Project, uids: list[str]) -> list[Run]:
         if uid not in runs:
             raise CommandError(f"There is no run {uid!r} with tables to align in this project.")
     return [runs[uid] for uid in dict.fromkeys(uids)]
-
-
-def _members(project: Project, names: list[str]) -> list[User]:
-    people = {user.username: user for user in User.objects.filter(memberships__project=project)}
-    for name in names:
-        if name not in people:
-            raise CommandError(f"{name!r} is not a member of {project.name}.")
-    return [people[name] for name in dict.fromkeys(names)]

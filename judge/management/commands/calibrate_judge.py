@@ -48,7 +48,10 @@ class Command(JsonCommand):
         if (options["choose"] is None) != (options["reason"] is None):
             raise CommandError("--choose and --reason go together: which judge is used, and why.")
         if options["choose"] is not None:
-            return _chosen(study, options["choose"], options["reason"])
+            judge, before = judge_of_version(calibrated(study)[0], options["choose"]), choice_document(study)
+            choose_calibrated(by=None, study=study, judge=judge.brief, reason=options["reason"], now=timezone.now())
+            after = choice_document(study)
+            return {"study": study.name, "chosen": after, "replaced": before if before != after else None}
         if options["panel"]:
             return panel_document(study, apart=not options["own"])
         if options["bridge"]:
@@ -58,13 +61,6 @@ class Command(JsonCommand):
         if options["judge"] and not chosen:
             raise CommandError(f"No judge of version {options['judge']!r} judged tables of this study.")
         return calibration_document(study, study.name, len(settled), reported(study, judges, chosen))
-
-
-def _chosen(study: AlignmentStudy, beginning: str, reason: str) -> Json:
-    judge, before = judge_of_version(calibrated(study)[0], beginning), choice_document(study)
-    choose_calibrated(by=None, study=study, judge=judge.brief, reason=reason, now=timezone.now())
-    chosen = choice_document(study)
-    return {"study": study.name, "chosen": chosen, "replaced": before if before != chosen else None}
 
 
 def _kept(document: Json) -> Iterator[str]:

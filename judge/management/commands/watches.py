@@ -1,4 +1,4 @@
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -113,18 +113,13 @@ def _lines(document: Json) -> Iterator[str]:
     heads = (
         "repeat", "due", "state", "anchors", "agreement", "limits", "sum", "unanswered", "unreadable", "answered by",
     )  # fmt: skip
-    yield from _aligned(heads, [_cells(repeat) for repeat in document["repeats"]])
+    rows = [heads, *(_cells(repeat) for repeat in document["repeats"])]
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    yield from ("  ".join(map(str.ljust, cells, wide)).rstrip() for cells in rows)
     for concern in document["noticed"]:
         yield f"Repeat {concern['number']}: {_noticed(**concern)}"
     if document["overdue"]:
         yield "A repeat should have begun, and no worker has begun it."
-
-
-def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a table whose columns stand below each other."""
-    wide = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    for row in (heads, *rows):
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)).rstrip()
 
 
 def _cells(repeat: Json) -> tuple[str, ...]:
@@ -167,8 +162,8 @@ def _new(options: Mapping[str, Any]) -> Json:
         raise CommandError(f"--what is {options['what']!r}; of this run can be watched: {there}.")
     budget: Decimal | None = dollars(options["budget"])
     plan = WatchPlan(
-        run, watchable[options["what"]], options["stories"], options["every"], options["drop"] / 100, options["seed"],
-        budget,
+        run, watchable[options["what"]], options["stories"], options["every"], options["drop"] / 100,
+        options["seed"], budget,
     )  # fmt: skip
     if options["preview"]:
         total = estimate_of_repeat(plan).total
