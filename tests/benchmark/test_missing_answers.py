@@ -21,7 +21,7 @@ from benchmark.services.comparison_tables import pair_table
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
-from benchmark.services.plot_data import plots_of, score_of
+from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import WITHOUT_CALL, forget_report, report_of
 from benchmark.services.result_tables import OFFICIALLY, group_table
 from benchmark.suites.figures import cases_by_story, mean_columns, official_metrics, with_intervals
@@ -34,6 +34,7 @@ from benchmark.suites.reasons import NO_JUDGEMENT, OPEN, REFUSED, lost_outside
 from benchmark.suites.registry import suite_named
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import Settings
+from benchmark.suites.showing.entrants import score_of
 from benchmark.suites.showing.missing import leads
 from tests.benchmark.results_world import STORIES, ResultsWorld, results_world
 from tests.benchmark.settled import written
