@@ -120,7 +120,7 @@ class Scope(models.TextChoices):
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     def usable(self, *, now: datetime) -> ApiTokenQuerySet:
-        """Tokens that have not expired. Whether the password changed since is `ApiToken.seals`."""
+        """Tokens that have not expired. Whether the password changed since is told by `is_sealed`."""
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=now))
 
 
