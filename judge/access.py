@@ -1,8 +1,6 @@
 """The only way from a user and an id to a study, a table or an alignment."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
@@ -21,16 +19,6 @@ from judge.services.open_work import still_aligned, unfinished_in
 from judge.services.settling import Refused, check_independence
 
 WAITS = gettext_noop("You still have work to do on this story yourself; finish it first.")
-
-
-@dataclass(frozen=True, slots=True)
-class StudyAccess:
-    project: ProjectAccess
-    study: AlignmentStudy
-
-    @property
-    def context(self) -> dict[str, Any]:
-        return self.project.context | {"study": self.study}
 
 
 def alignment_of(user: User, slug: str, uid: str) -> tuple[ProjectAccess, Alignment]:
@@ -59,7 +47,7 @@ def visible_studies(access: ProjectAccess) -> AlignmentStudyQuerySet:
     return AlignmentStudy.objects.filter(project=access.project, audience__in=audiences).without_frame()
 
 
-def study_of(user: User, slug: str, uid: str, *, role: Role = Role.EXPERT) -> StudyAccess:
+def study_of(user: User, slug: str, uid: str, *, role: Role = Role.EXPERT) -> tuple[ProjectAccess, AlignmentStudy]:
     """Return a study for those who may see how people agree: `role` at least, and the study's own audience."""
     access = project_access(user, slug, role=role)
     study = get_object_or_404(AlignmentStudy.objects.without_frame(), project=access.project, uid=uid)
@@ -67,32 +55,32 @@ def study_of(user: User, slug: str, uid: str, *, role: Role = Role.EXPERT) -> St
         raise PermissionDenied(
             _("This study is for the role {role}.").format(role=str(Role(study.audience).label).lower())
         )
-    return StudyAccess(access, study)
+    return access, study
 
 
-def table_of(access: StudyAccess, uid: str) -> AlignmentTask:
+def table_of(access: ProjectAccess, study: AlignmentStudy, uid: str) -> AlignmentTask:
     """Return a table of a study for whoever decides its open rows. Raises PermissionDenied for who aligned it, or
     still has work on its story."""
-    task = get_object_or_404(AlignmentTask.objects.hidden().select_related("study"), study=access.study, uid=uid)
+    task = get_object_or_404(AlignmentTask.objects.hidden().select_related("study"), study=study, uid=uid)
     try:
-        check_independence(by=access.project.user, task=task)
+        check_independence(by=access.user, task=task)
     except Refused as error:
         raise PermissionDenied(str(error)) from error
-    check_open(access.project, task, before=Work.ALIGNED_ROWS)
-    if task.number in still_aligned(task.study, access.project.user):
+    check_open(access, task, before=Work.ALIGNED_ROWS)
+    if task.number in still_aligned(task.study, access.user):
         raise PermissionDenied(_(WAITS))
     return task
 
 
-def aligns_still(access: StudyAccess) -> bool:
+def aligns_still(user: User, study: AlignmentStudy) -> bool:
     """Return whether this person has tables of the study that are not handed in, and so may not know whose they are;
     closing a study does not tell, since it can be opened again."""
-    return bool(unfinished_in(access.project.user, [access.study.uid]))
+    return bool(unfinished_in(user, [study.uid]))
 
 
-def closed_tables(access: StudyAccess) -> Callable[[AlignmentTask], bool]:
+def closed_tables(access: ProjectAccess, study: AlignmentStudy) -> Callable[[AlignmentTask], bool]:
     """Return what tells whether a table of a study is closed to this person, who has open work on its story."""
-    stories, numbers = open_work(access.project), still_aligned(access.study, access.project.user)
+    stories, numbers = open_work(access), still_aligned(study, access.user)
     return lambda task: task.story_id in stories or task.number in numbers
 
 

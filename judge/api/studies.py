@@ -151,10 +151,9 @@ class OneStudy(GenericAPIView):
     )
     def get(self, request: Request, slug: str, study: str) -> Response:
         """A study, how far it is and how far its people agree. Experts and admins, as far as the study is for them."""
-        access = study_of(request.user, slug, study)
-        alignment_study = access.study
+        access, alignment_study = study_of(request.user, slug, study)
         read_query(request, Strict)
-        waiting = open_tables(alignment_study, request.user, but=open_work(access.project, before=Work.ALIGNED_ROWS))
+        waiting = open_tables(alignment_study, request.user, but=open_work(access, before=Work.ALIGNED_ROWS))
         counts = {
             "progress": progress_of(alignment_study),
             "open": waiting,
@@ -174,11 +173,11 @@ class Tables(Listing):
         """The tables of a study with every answer that was handed in, what was settled, and where they come from.
         Admins; whose tables they are is left out while you still align in the study, and all of a table while you have
         open work on its story."""
-        access = study_of(request.user, slug, study, role=Role.ADMIN)
+        access, alignment_study = study_of(request.user, slug, study, role=Role.ADMIN)
         read_query(request, Strict)
-        named = not aligns_still(access)
-        page = self.paginate_queryset(tables_of(access.study))
-        sampled = settled_probabilities(access.study) if named else {}
-        closed = closed_tables(access)
-        tables = [document_of_table(access.study, table, sampled, named=named, closed=closed) for table in page]
+        named = not aligns_still(request.user, alignment_study)
+        page = self.paginate_queryset(tables_of(alignment_study))
+        sampled = settled_probabilities(alignment_study) if named else {}
+        closed = closed_tables(access, alignment_study)
+        tables = [document_of_table(alignment_study, table, sampled, named=named, closed=closed) for table in page]
         return self.answer(tables, AlignedTableOut)

@@ -157,15 +157,15 @@ def undo(request: UserRequest, slug: str, uid: str) -> JsonResponse:
 @require_GET
 def decide_table(request: UserRequest, slug: str, uid: str, table: str) -> HttpResponse:
     """Both tables as the majority has them; open rows show what people said, without names and in no order."""
-    access = study_of(request.user, slug, uid)
-    task = table_of(access, table)
+    access, study = study_of(request.user, slug, uid)
+    task = table_of(access, study, table)
     settled = SettledAlignment.objects.filter(task=task).first()
-    others = taken_by_others(access.project.project, request.user, timezone.now())
+    others = taken_by_others(access.project, request.user, timezone.now())
     taken = others.get(task.story_id or 0, "") if settled and settled.open_rows else ""
     editable = settled is not None and not taken
     rows, waits = settled.answers if settled else {}, bool(settled and settled.open_rows)
     place = [slug, uid, table]
-    settings = _settings(access.project, task, task.uid, editable) | {
+    settings = _settings(access, task, task.uid, editable) | {
         "stories": [task.story.uid] if task.story and waits else [],
         "proposals": {},
         "answers": answers_as_json(standing(rows)),
@@ -180,12 +180,13 @@ def decide_table(request: UserRequest, slug: str, uid: str, table: str) -> HttpR
         },
     }
     context = {
+        "study": study,
         "task": task,
         "navigation": "judge:studies",
         "settled": settled,
         "taken": taken,
         "editable": editable,
-        "compound": access.study.most_links > 1,
+        "compound": study.most_links > 1,
         "settings": settings,
         "longest": LONGEST_REASON,
     }
@@ -212,8 +213,8 @@ def _votes(task: AlignmentTask, open_rows: list[str]) -> dict[str, str]:
 @require_POST
 def save_decisions(request: UserRequest, slug: str, uid: str, table: str) -> JsonResponse:
     """Take an expert's decisions, all or none; the answer says where the next open table is."""
-    access = study_of(request.user, slug, uid)
-    task = table_of(access, table)
+    access, study = study_of(request.user, slug, uid)
+    task = table_of(access, study, table)
 
     def save(posted: RowDecisionsIn) -> Json:
         now = timezone.now()
@@ -226,9 +227,9 @@ def save_decisions(request: UserRequest, slug: str, uid: str, table: str) -> Jso
             by=request.user, task=task, revision=posted.revision, reason=posted.reason, now=now,
             decisions=[(entry.row, entry.answer.answer) for entry in posted.decisions],
         )  # fmt: skip
-        others = taken_by_others(access.project.project, request.user, now)
-        busy = {*open_work(access.project, before=Work.ALIGNED_ROWS), *others}
-        following = next_open(access.study, request.user, after=task, but=busy)
+        others = taken_by_others(access.project, request.user, now)
+        busy = {*open_work(access, before=Work.ALIGNED_ROWS), *others}
+        following = next_open(study, request.user, after=task, but=busy)
         address = reverse("judge:study", args=[slug, uid])
         if following:
             address = reverse("judge:decide", args=[slug, uid, following.uid])

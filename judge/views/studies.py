@@ -23,7 +23,7 @@ from core.plain import Json
 from core.statistics import Estimate
 from core.views.pages import in_english
 from core.wording import counted
-from judge.access import StudyAccess, aligns_still, closed_tables, study_of, visible_studies
+from judge.access import aligns_still, closed_tables, study_of, visible_studies
 from judge.domain.alignment import ClusterName
 from judge.domain.alignment_agreement import AlignmentAgreement
 from judge.forms.studies import AlignForm, GrowForm, members_of
@@ -68,16 +68,16 @@ def studies(request: UserRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def study(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """One study. An admin's POST closes or opens it, takes a person's open tables back, or gives free ones out."""
-    access = study_of(request.user, slug, uid)
+    access, aligned = study_of(request.user, slug, uid)
     if request.method == "POST":
         project_access(request.user, slug, role=Role.ADMIN)
-        return _changed(request, access)
-    aligned, project = access.study, access.project.project
+        return _changed(request, aligned)
     over, (report, pairs), people = cluster_of(aligned), agreement_report(aligned), people_of(aligned)
-    taken = taken_by_others(project, request.user, timezone.now())
-    waiting = open_tables(aligned, request.user, but=open_work(access.project, before=Work.ALIGNED_ROWS))
+    taken = taken_by_others(access.project, request.user, timezone.now())
+    waiting = open_tables(aligned, request.user, but=open_work(access, before=Work.ALIGNED_ROWS))
     effect = effect_of_proposals(aligned)
     context = {
+        "study": aligned,
         "progress": progress_of(aligned),
         "rows_left": sum(row["rows_left"] for row in people),
         "navigation": "judge:studies",
@@ -86,10 +86,10 @@ def study(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         "over": over.plural,
         "pairs": pairs,
         "people": people,
-        "members": members_of(project),
+        "members": members_of(access.project),
         "waiting": waiting,
         "open_tables": [(table, taken.get(table.task.story_id or 0, "")) for table in waiting.tables],
-        "aligns_still": aligns_still(access),
+        "aligns_still": aligns_still(request.user, aligned),
         "accepted": accepted_of(aligned),
         "effect": effect
         and [
@@ -124,9 +124,9 @@ def _estimates(report: AlignmentAgreement, over: ClusterName) -> list[Json]:
     ]
 
 
-def _changed(request: UserRequest, access: StudyAccess) -> HttpResponse:
-    now, aligned, posted = timezone.now(), access.study, request.POST
-    members = {str(user.pk): user for user in User.objects.filter(memberships__project=access.project.project)}
+def _changed(request: UserRequest, aligned: AlignmentStudy) -> HttpResponse:
+    now, posted = timezone.now(), request.POST
+    members = {str(user.pk): user for user in User.objects.filter(memberships__project=aligned.project_id)}
     aligning = {str(user.pk): user for user in User.objects.filter(alignments__task__study=aligned)}  # also who left
     if "close" in posted:
         close_study(by=request.user, study=aligned, now=now)
@@ -142,7 +142,7 @@ def _changed(request: UserRequest, access: StudyAccess) -> HttpResponse:
             messages.success(request, _("Tables that were given out: {count}.").format(count=given))
         except Refused as error:
             messages.error(request, str(error))
-    return redirect("judge:study", access.project.project.slug, aligned.uid)
+    return redirect("judge:study", aligned.project.slug, aligned.uid)
 
 
 @require_GET
@@ -150,11 +150,11 @@ def _changed(request: UserRequest, access: StudyAccess) -> HttpResponse:
 def download_csv(request: UserRequest, slug: str, uid: str) -> StreamingHttpResponse:
     """Every answer about every row, for admins. Its model is empty for one who still aligns in the study, and a table
     on whose story they have open work has no rows."""
-    access = study_of(request.user, slug, uid, role=Role.ADMIN)
+    access, aligned = study_of(request.user, slug, uid, role=Role.ADMIN)
     writer = csv.writer(Echo())
-    rows = link_rows(access.study, named=not aligns_still(access), closed=closed_tables(access))
+    rows = link_rows(aligned, named=not aligns_still(request.user, aligned), closed=closed_tables(access, aligned))
     lines = (writer.writerow([defused(str(value)) for value in row]) for row in chain([COLUMNS], rows))
-    headers = _attached(access.study, "csv")
+    headers = _attached(aligned, "csv")
     return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
 
 
@@ -162,9 +162,11 @@ def download_csv(request: UserRequest, slug: str, uid: str) -> StreamingHttpResp
 @in_english
 def download_json(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Send every answer about every row with the tables, the figures of agreement and where the tables come from."""
-    access = study_of(request.user, slug, uid, role=Role.ADMIN)
-    document = document_of(access.study, named=not aligns_still(access), closed=closed_tables(access))
-    return JsonResponse(document, headers=_attached(access.study, "json"))
+    access, aligned = study_of(request.user, slug, uid, role=Role.ADMIN)
+    document = document_of(
+        aligned, named=not aligns_still(request.user, aligned), closed=closed_tables(access, aligned)
+    )
+    return JsonResponse(document, headers=_attached(aligned, "json"))
 
 
 def _attached(study: AlignmentStudy, extension: str) -> dict[str, str]:
@@ -212,15 +214,15 @@ def _made(request: UserRequest, access: ProjectAccess, form: AlignForm) -> str:
 @require_http_methods(["GET", "POST"])
 def grow_alignment(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     """Draw further tables of a study."""
-    access = study_of(request.user, slug, uid, role=Role.ADMIN)
-    form = GrowForm(request.POST or None, project=access.project.project, more=request.GET.get("more", ""))
+    access, aligned = study_of(request.user, slug, uid, role=Role.ADMIN)
+    form = GrowForm(request.POST or None, project=access.project, more=request.GET.get("more", ""))
     if request.method == "POST" and form.is_valid():
         try:
-            made_once(request, partial(_grown, request, access.study, form))
+            made_once(request, partial(_grown, request, aligned, form))
             return redirect("judge:study", slug, uid)
         except Refused as error:
             form.add_error("more", str(error))
-    context = {"form": form, "navigation": "judge:studies"}
+    context = {"study": aligned, "form": form, "navigation": "judge:studies"}
     return render(request, "judge/grow_study.html", access.context | context)
 
 
