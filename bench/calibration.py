@@ -301,8 +301,9 @@ def differences(repetitions: int) -> Iterator[str]:
                 alike.append(difference(*(_scored(one) for one in (judged(rng, worlds[0], chance), second))))
                 worse = chance * (MEAN - 0.08) / MEAN
                 apart.append(difference(*(_scored(one) for one in (judged(rng, worlds[0], worse), second))))
-            told = [share([one.p < 0.05 for one in each]) for each in (alike, apart)]
-            yield f"| {aligned} | {name} | {told[0]} | {told[1]} | {holds([one.interval for one in apart], -0.08)} |"
+            told = [share([p < 0.05 for _, p, _ in each]) for each in (alike, apart)]
+            held = holds([gap.interval for gap, *_ in apart], -0.08)
+            yield f"| {aligned} | {name} | {told[0]} | {told[1]} | {held} |"
 
 
 def _scored(stories: Sequence[JudgedStory]) -> Corrected:

@@ -296,7 +296,7 @@ def _difference(first: Side, second: Side, metric: str, header: str, over: Clust
     (_, left), (_, right) = first, second
     assert left is not None and right is not None  # both have scores
     score, other = left[Metric(metric)], right[Metric(metric)]
-    gap = difference(score, other, over=over)
+    gap, p, aligned = difference(score, other, over=over)
     return CorrectedDifference(
         what=header,
         key=metric,
@@ -306,8 +306,8 @@ def _difference(first: Side, second: Side, metric: str, header: str, over: Clust
         value=gap.value,
         interval=gap.interval,
         reason=gap.reason or None,
-        n=gap.stories,
-        aligned=gap.aligned,
-        p=gap.p,
+        n=gap.n,
+        aligned=aligned,
+        p=p,
         p_adjusted=None,
     )

@@ -24,7 +24,7 @@ from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.registry import suite_named
 from core.kept import kept
 from core.plain import Json, plain
-from judge.domain.calibration.drift import Batch, Chart, batches, changes, chart
+from judge.domain.calibration.drift import Batch, Chart, batch, changes, chart
 from judge.domain.calibration.drift import watch as watch_chart
 from judge.models import AnchorRepeat, AnchorWatch
 from judge.models.watch import LATE
@@ -143,10 +143,7 @@ def report_of_watch(watch: AnchorWatch, *, now: datetime) -> WatchReport:
         after = iter(watch_chart(made, [pair for of_repeat in stories for pair in of_repeat]))
         for repeat, of_repeat in zip(charted, stories, strict=True):
             repeat.points = [next(after) for _ in of_repeat]
-        drawn = [repeat for repeat in charted if repeat.points]
-        means = batches(made, [(repeat.row.due_at.isoformat(), repeat.values) for repeat in drawn])
-        for repeat, batch in zip(drawn, means, strict=True):
-            repeat.batch = batch
+            repeat.batch = batch(made, repeat.values)
     later = {anchor for repeat in repeats if not repeat.is_baseline for anchor in repeat.values}
     return WatchReport(
         watch=watch,
@@ -360,7 +357,7 @@ def document_of_watch(report: WatchReport) -> Json:
 
 
 def _repeat_document(repeat: Repeated) -> Json:
-    row, batch = repeat.row, repeat.batch
+    row, mean = repeat.row, repeat.batch
     return {
         "number": row.number,
         "due_at": row.due_at.isoformat(),
@@ -374,8 +371,8 @@ def _repeat_document(repeat: Repeated) -> Json:
         "unreadable": repeat.unreadable,
         "agreement": repeat.mean,
         "stories": len(repeat.values),
-        "low": batch.low if batch else None,
-        "high": batch.high if batch else None,
+        "low": mean.low if mean else None,
+        "high": mean.high if mean else None,
         "sum": repeat.highest,
         "alarm": repeat.alarms,
         "answered_by": repeat.names,

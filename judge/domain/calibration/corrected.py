@@ -45,7 +45,7 @@ from core.statistics import (
     unseen_share,
 )
 from judge.domain.alignment import STORIES, ClusterName
-from judge.domain.calibration.means import Strata
+from judge.domain.calibration.means import SpannedEstimate, Strata
 from judge.domain.calibration.tables import Averaging, JudgedStory, Metric
 
 NO_SPREAD = 1e-9
@@ -396,21 +396,11 @@ def needed(score: Corrected, half_width: float, most: int) -> int | None:
     return sizes[at] if at < len(sizes) else None
 
 
-@dataclass(frozen=True, slots=True)
-class CorrectedDifference:
-    """One model's corrected score less another's, with its interval and two-sided p value, over `stories` that either
-    has; None with a `reason`."""
-
-    value: float | None
-    interval: Ends
-    p: float | None
-    stories: int
-    aligned: int
-    reason: str = ""
-
-
-def difference(first: Corrected, second: Corrected, *, over: ClusterName = STORIES) -> CorrectedDifference:
-    """Return the difference of two corrected scores of the same metric.
+def difference(
+    first: Corrected, second: Corrected, *, over: ClusterName = STORIES
+) -> tuple[SpannedEstimate, float | None, int]:
+    """Return one model's corrected score less another's of the same metric, over all stories that either has, its
+    two-sided p value, and the number of aligned stories that it rests on.
 
     It is paired by story: what a story moves either score by is compared with the other, so that stories which are hard
     for both make no spread, and nothing is lost if the two were aligned on different stories.
@@ -418,7 +408,7 @@ def difference(first: Corrected, second: Corrected, *, over: ClusterName = STORI
     stories = sorted({*first.moves, *second.moves})
     if first.value is None or second.value is None:
         aligned = min(first.aligned, second.aligned)
-        return CorrectedDifference(None, None, None, len(stories), aligned, first.reason or second.reason)
+        return SpannedEstimate(None, len(stories), reason=first.reason or second.reason), None, aligned
     # a model whose every story is certain has nothing to be aligned, and limits nothing
     limits = [score for score in (first, second) if score.aligned]
     aligned = min((score.aligned for score in limits), default=0)
@@ -427,9 +417,9 @@ def difference(first: Corrected, second: Corrected, *, over: ClusterName = STORI
     value = first.value - second.value
     ends, why = linear_interval(value, moves, count=aligned, most=most, scale=DIFFERENCE, unit=over.aligned)
     if not ends:
-        return CorrectedDifference(value, None, None, len(stories), aligned, why)
+        return SpannedEstimate(value, len(stories), reason=why), None, aligned
     p = linear_p(value, moves, count=aligned, most=most, scale=DIFFERENCE)
     own, other = first.pulls, second.pulls
     pulls = [own.get(story, 0.0) - other.get(story, 0.0) for story in own.keys() | other.keys()]
     wide = reaching(ends, value, reach(pulls, aligned), -1.0)
-    return CorrectedDifference(value, wide, max(p, unseen_p(value, pulls, aligned)), len(stories), aligned)
+    return SpannedEstimate(value, len(stories), wide), max(p, unseen_p(value, pulls, aligned)), aligned

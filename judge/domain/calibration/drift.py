@@ -72,8 +72,6 @@ class Batch:
     """The anchor stories of one date that are in the chart: mean agreement, and the limits (three standard errors)
     that an unchanged judge keeps on the same anchors."""
 
-    at: str
-    stories: int
     mean: float
     low: float
     high: float
@@ -165,23 +163,21 @@ def watch(chart: Chart, values: Sequence[tuple[str, float]]) -> list[tuple[float
     return after
 
 
-def batches(chart: Chart, values: Sequence[tuple[str, Mapping[str, float]]]) -> list[Batch]:
-    """Return the mean of each date's agreements, by anchor, with its limits. Anchors without a level in the chart are
-    skipped, and so are dates without any other. If all answers at the start agreed alike, limits are by the rule of
+def batch(chart: Chart, values: Mapping[str, float]) -> Batch | None:
+    """Return the mean of a date's agreements, by anchor, with its limits. Anchors without a level in the chart are
+    skipped. Returns None if there is no other. If all answers at the start agreed alike, limits are by the rule of
     three."""
-    out = []
-    for at, by_anchor in values:
-        charted = {anchor: value for anchor, value in by_anchor.items() if anchor in chart.levels}
-        if charted:
-            levels = [chart.levels[anchor] for anchor in charted]
-            usual, count = sum(level.mean for level in levels) / len(levels), len(levels)
-            reach = 3 * chart.spread * sum(1 + 1 / level.answers for level in levels) ** 0.5 / count
-            low, high = max(0.0, usual - reach), min(1.0, usual + reach)
-            if not chart.spread:  # answers that were all alike are not certain
-                unseen = unseen_share(sum(level.answers for level in chart.levels.values()))
-                low, high = usual * (1 - unseen), usual + unseen * (1 - usual)
-            out.append(Batch(at, count, float(np.mean(list(charted.values()))), low, high))
-    return out
+    charted = {anchor: value for anchor, value in values.items() if anchor in chart.levels}
+    if not charted:
+        return None
+    levels = [chart.levels[anchor] for anchor in charted]
+    usual, count = sum(level.mean for level in levels) / len(levels), len(levels)
+    reach = 3 * chart.spread * sum(1 + 1 / level.answers for level in levels) ** 0.5 / count
+    low, high = max(0.0, usual - reach), min(1.0, usual + reach)
+    if not chart.spread:  # answers that were all alike are not certain
+        unseen = unseen_share(sum(level.answers for level in chart.levels.values()))
+        low, high = usual * (1 - unseen), usual + unseen * (1 - usual)
+    return Batch(float(np.mean(list(charted.values()))), low, high)
 
 
 def changes(seen: Sequence[tuple[str, str]]) -> list[tuple[int, str]]:

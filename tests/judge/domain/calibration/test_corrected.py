@@ -126,11 +126,11 @@ def test_paired_differences_keep_their_level_and_find_what_is_there():
         worse = corrected(judged_stories(rng, stories=100, ease=ease * 0.6), Metric.F1)
         found.append((difference(first, alike), difference(first, worse)))
     # the judge favours the second model by .08; a test of 5 % is allowed 7 of 60 (its .98 quantile)
-    assert sum(same.p < 0.05 for same, _ in found) <= 7
-    assert np.mean([other.p < 0.05 for _, other in found]) > 0.9
+    assert sum(p < 0.05 for (_, p, _), _ in found) <= 7
+    assert np.mean([p < 0.05 for _, (_, p, _) in found]) > 0.9
     for pair in found:
-        for one_ in pair:
-            assert (one_.p < 0.05) == (one_.interval[0] > 0 or one_.interval[1] < 0)
+        for gap, p, _ in pair:
+            assert (p < 0.05) == (gap.interval[0] > 0 or gap.interval[1] < 0)
 
 
 def test_what_more_stories_would_give_is_what_they_give():

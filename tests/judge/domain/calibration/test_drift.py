@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from judge.domain.calibration.drift import TOO_FEW, TOO_SELDOM, Chart, Level, batches, changes, chart, watch
+from judge.domain.calibration.drift import TOO_FEW, TOO_SELDOM, Chart, Level, batch, changes, chart, watch
 
 pytestmark = pytest.mark.once
 ANCHORS, ROUNDS = 20, 5
@@ -27,15 +27,15 @@ def test_the_cumulative_sum_and_the_limits_by_hand():
     assert [alarm for _, alarm in found] == [False, False, False, True, False]
     # the limits are those of the anchors that answered
     drift_chart = Chart(0.9, 0.04, 0.1, 0.2, horizon=100, false_alarms=0.05, median=3, most=4, levels=levels)
-    both, alone = batches(drift_chart, [("May", {"a": 0.9, "b": 0.8}), ("June", {"b": 0.8, "new": 0.1}), ("July", {})])
+    both, alone, none = (batch(drift_chart, values) for values in ({"a": 0.9, "b": 0.8}, {"b": 0.8, "new": 0.1}, {}))
     # three standard errors of answers and of levels: 3 · .04 · √(2 · 1.25) / 2 around .9, and 3 · .04 · √1.25 around .8
     assert (both.low, both.high) == pytest.approx((0.9 - 0.094868, 0.9 + 0.094868), abs=1e-6)
     assert (alone.low, alone.high) == pytest.approx((0.8 - 0.134164, 0.8 + 0.134164), abs=1e-6)
-    assert (both.stories, alone.stories, alone.mean) == (2, 1, 0.8) and not alone.outside
+    assert (both.mean, alone.mean, none) == (pytest.approx(0.85), 0.8, None) and not alone.outside
     # answers that were all alike make no certain limits
     made = chart(by_anchor(np.ones((5, 20))), size=0.1, seed=1)
-    [batch] = batches(made, [("May", {"00": 1.0, "01": 1.0})])
-    assert made.spread == 0 and (batch.low, batch.high) == pytest.approx((0.05**0.01, 1.0)) and not batch.outside
+    alike = batch(made, {"00": 1.0, "01": 1.0})
+    assert made.spread == 0 and (alike.low, alike.high) == pytest.approx((0.05**0.01, 1.0)) and not alike.outside
 
 
 def test_the_spread_is_that_around_own_levels():
