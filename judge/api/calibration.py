@@ -14,8 +14,8 @@ from core.api.errors import CannotBeDone
 from core.api.fields import Pattern, Strict, read_query
 from judge.access import calibrated_study
 from judge.api.studies import CLUSTERS, STUDY
-from judge.services.calibration import reports_of
-from judge.services.calibration_documents import TOO_FEW, bridge_document, calibration_document, panel_document
+from judge.services.calibration import calibration_document, reports_of
+from judge.services.panels import TOO_FEW, bridge_document, panel_document
 from judge.services.settling import Refused
 
 

@@ -24,6 +24,7 @@ from benchmark.suites.showing.corrected import heads_of_counts
 from benchmark.suites.showing.judges import NOT_TESTED
 from core.kept import kept
 from core.messages import gettext_noop
+from core.plain import Json, plain
 from judge.domain.calibration.agreement import Calibration, calibration
 from judge.domain.calibration.corrected import Corrected, as_displayed, corrected, foreseen, needed
 from judge.domain.calibration.means import Differing, SpannedEstimate, differing, mean_judged
@@ -168,7 +169,10 @@ class CorrectedModel:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationReport:
+    """The report of a version of a judge of a study, with the `selection`: its test against the others."""
+
     judge: JudgeBrief
+    selection: Selection
     calibration: Calibration
     models: list[CorrectedModel]
     differing: Differing
@@ -176,21 +180,20 @@ class CalibrationReport:
 
 @dataclass(frozen=True, slots=True)
 class StudyReports:
-    """The report of every version of a judge of a study, by name, each with the test against the others; `settled`
-    counts the study's settled tables."""
+    """The report of every version of a judge of a study, by name; `settled` counts the study's settled tables."""
 
     settled: int
-    reports: list[tuple[CalibrationReport, Selection]]
+    reports: list[CalibrationReport]
 
     @property
     def judges(self) -> list[JudgeBrief]:
-        return [report.judge for report, _ in self.reports]
+        return [report.judge for report in self.reports]
 
     @property
     def highest(self) -> str:
         """The agreement of the judge that agrees most, without the optimism of choosing it, in words; empty without a
         choice."""
-        return next((selection.highest for _, selection in self.reports if selection.highest), "")
+        return next((report.selection.highest for report in self.reports if report.selection.highest), "")
 
 
 def state_of(study: AlignmentStudy, *more: object) -> list[Any]:
@@ -212,11 +215,11 @@ def reports_of(study: AlignmentStudy) -> StudyReports:
 
 def reported(
     study: AlignmentStudy, judges: Sequence[StudyJudge], chosen: Sequence[StudyJudge]
-) -> list[tuple[CalibrationReport, Selection]]:
-    """Return the reports of the chosen ones of all judges of a study, each with the test against all others."""
+) -> list[CalibrationReport]:
+    """Return the reports of the chosen ones of all judges of a study, each tested against all others."""
     tables = {judge.name: judge.joined.tables for judge in judges}
     selected = selections(tables, seed=study.seed, over=cluster_of(study))
-    return [(report_of(judge, study), selected[judge.name]) for judge in chosen]
+    return [report_of(judge, study, selected[judge.name]) for judge in chosen]
 
 
 def self_test_of(judge: JudgeBrief) -> str:
@@ -275,7 +278,7 @@ def judged_tables(study: AlignmentStudy, runs: Sequence[Run]) -> dict[str, Story
     return judged
 
 
-def report_of(judge: StudyJudge, study: AlignmentStudy) -> CalibrationReport:
+def report_of(judge: StudyJudge, study: AlignmentStudy, selection: Selection) -> CalibrationReport:
     """Return the calibration report of a version of a judge, with the corrected scores of every model."""
     models, over = judge.joined.models, cluster_of(study)
     groupings = [grouping.key for grouping in groupings_of(judge.runs[0].suite)]
@@ -299,7 +302,7 @@ def report_of(judge: StudyJudge, study: AlignmentStudy) -> CalibrationReport:
             )
         )
     agreement = calibration(judge.joined.tables, seed=study.seed, over=over, groupings=groupings)
-    return CalibrationReport(judge.brief, agreement, found, differing(models, over=over))
+    return CalibrationReport(judge.brief, selection, agreement, found, differing(models, over=over))
 
 
 @transaction.atomic
@@ -332,3 +335,72 @@ def choose_calibrated(
     study.choose_judge(judge.version, name=judge.name[:200], reason=reason, by=by, at=now)
     details = {"judge": judge.name, "version": judge.version, "reason": reason}
     audit.record(by=by, project=study.project, action="alignment.judge_chosen", target=study.name, **details)
+
+
+def choice_document(study: AlignmentStudy) -> Json | None:
+    """Return the judge that a study chose, by whom, when and why. Returns None if none is chosen; `by` is None for a
+    command or a user who left."""
+    if study.judge_chosen_at is None:
+        return None
+    return {
+        "judge": study.judge_name,
+        "version": study.judge_version,
+        "reason": study.judge_reason,
+        "by": study.judge_chosen_by.username if study.judge_chosen_by else None,
+        "at": study.judge_chosen_at.isoformat(),
+    }
+
+
+def calibration_document(study: AlignmentStudy, name: str, settled: int, reports: Sequence[CalibrationReport]) -> Json:
+    """Return the reports of the judges of a study under its uid or name."""
+    words = words_of(study)
+    return {
+        "study": name,
+        "settled": settled,
+        "score": words.score,
+        "table": words.table,
+        "chosen": choice_document(study),
+        "judges": [judged_document(report) for report in reports],
+    }
+
+
+def judge_of_version(judges: Sequence[StudyJudge], beginning: str) -> StudyJudge:
+    """Return the judge whose version begins so. Raises Refused."""
+    matches = [judge for judge in judges if judge.version.startswith(beginning)]
+    if len(matches) == 1:
+        return matches[0]
+    count = "No judge" if not matches else "More than one judge"
+    raise Refused(f"{count} of version {beginning} judged tables of this study.")
+
+
+def judged_document(report: CalibrationReport) -> Json:
+    """Return the report of one judge with the paired tests against every other judge of the study."""
+    judge, selection = report.judge, report.selection
+    return {
+        "judge": judge.name,
+        "version": judge.version,
+        "level": judge.level,
+        "runs": list(judge.runs),
+        "aligned_tables": judge.tables,
+        "known": judge.compared_rows,
+        "tables": judge.aside,
+        "self_test": self_test_of(judge),
+        "price": None if judge.price is None else float(judge.price),
+        "calibration": plain(report.calibration),
+        "differing": plain(report.differing),
+        "corrected": {
+            model.model: {
+                "scores": plain(model.scores),
+                "over_categories": plain(model.by_category),
+                "further": model.further,
+                "narrow": model.narrow,
+                "pooled": plain(model.pooled),
+            }
+            for model in report.models
+        },
+        "reason": selection.reason,
+        "caution": selection.caution or None,
+        "highest": selection.highest or None,
+        "without_optimism": plain(selection.without_optimism),
+        "rivals": plain(selection.rivals),
+    }

@@ -100,7 +100,7 @@ def agreement_table(report: CalibrationReport, words: CalibrationWords = OF_STOR
 def judges_table(kept: StudyReports, words: CalibrationWords = OF_STORIES) -> Table:
     """Return a row for each version of a judge of a study, the one that agrees most with people first: by table, as
     papers choose a judge, and by row."""
-    overall = [(report.judge, report.calibration.overall) for report, _ in kept.reports]
+    overall = [(report.judge, report.calibration.overall) for report in kept.reports]
     overall.sort(key=lambda pair: -1.0 if pair[1].by_story.value is None else pair[1].by_story.value, reverse=True)
     rows: list[Cells] = [
         {"judge": judge.name, "level": judge.level, WHY: _why(agreement.by_story)} | measured(agreement, bounds=False)
@@ -217,13 +217,13 @@ PAIRED_ROWS = gettext_noop(
 def rows_by_level(kept: StudyReports) -> dict[str, dict[int, tuple[Agreement, bool | None]]]:
     """Return by judge and level of its prompt its agreement with people, and whether that is not shown to differ from
     the best of them all, None if the two cannot be compared. A judge that reads no prompt is at `NO_LEVEL`."""
-    comparable = [pair for pair in kept.reports if pair[0].calibration.overall.by_story.value is not None]
-    best = max(comparable, key=lambda pair: pair[0].calibration.overall.by_story.value or 0.0, default=None)
+    comparable = [report for report in kept.reports if report.calibration.overall.by_story.value is not None]
+    best = max(comparable, key=lambda report: report.calibration.overall.by_story.value or 0.0, default=None)
     alike: dict[str, bool | None] = {}
     if best:
-        alike = {rival.name: rival.alike for rival in best[1].rivals} | {best[0].judge.name: True}
+        alike = {rival.name: rival.alike for rival in best.selection.rivals} | {best.judge.name: True}
     by_judge: dict[str, dict[int, tuple[Agreement, bool | None]]] = {}
-    for report, _ in kept.reports:
+    for report in kept.reports:
         judge = report.judge
         levels = by_judge.setdefault(judge.judge, {})
         levels[judge.level or NO_LEVEL] = report.calibration.overall, alike.get(judge.name)
@@ -231,13 +231,13 @@ def rows_by_level(kept: StudyReports) -> dict[str, dict[int, tuple[Agreement, bo
 
 
 def report_tables(
-    kept: StudyReports, report: CalibrationReport, selection: Selection, words: CalibrationWords
+    kept: StudyReports, report: CalibrationReport, words: CalibrationWords
 ) -> dict[str, Callable[[], Table]]:
     """Return the tables of a report by name, each as a function that makes it."""
     return {
         AGREEMENT: partial(agreement_table, report, words),
         JUDGES: partial(judges_table, kept, words),
         SCORES: partial(scores_table, report, words),
-        RIVALS: partial(rivals_table, selection, words),
+        RIVALS: partial(rivals_table, report.selection, words),
         COUNTS: partial(counts_table, report),
     }

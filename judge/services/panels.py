@@ -2,7 +2,6 @@
 between two versions of a judge."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -10,60 +9,34 @@ from benchmark.domain.tables import Cells, Column, Table, share_column
 from benchmark.models import Entrant, Run
 from core.kept import kept
 from core.messages import Sentence, gettext_noop, word
-from judge.domain.calibration.agreement import NOTHING, Agreement
+from core.plain import Json, plain
+from judge.domain.calibration.agreement import NOTHING
 from judge.domain.calibration.means import SpannedEstimate
-from judge.domain.calibration.panels import Bridge, Panel, SelfPreference, Skill, bridge, panel, self_preference, skill
+from judge.domain.calibration.panels import FEWEST, bridge, panel, self_preference, skill
 from judge.models import AlignmentStudy
 from judge.services.alignment_tables import places_of_models
-from judge.services.calibration import CalibrationWords, JudgeBrief, StudyJudge, calibrated, state_of
+from judge.services.calibration import (
+    CalibrationWords,
+    JudgeBrief,
+    StudyJudge,
+    calibrated,
+    judge_of_version,
+    state_of,
+    words_of,
+)
 from judge.services.calibration_tables import KNOWN, cell, measured, measures
 from judge.services.settled_tables import judged_twice
+from judge.services.settling import Refused
 from judge.services.studies import cluster_of
 from workers.domain.families import family_named
 from workers.models import Endpoint
+
+TOO_FEW = "A panel wants at least two judges; this study has fewer."
 
 
 def family_of(endpoint: Endpoint) -> str:
     """Return the family of an endpoint's model; empty if its name has no word."""
     return family_named(endpoint.model, endpoint.family)
-
-
-@dataclass(frozen=True, slots=True)
-class PanelJudge:
-    """A judge of a panel: its family, its agreement with people on the panel's tables, its skill over all aligned
-    tables, the number of tables from which it was left out, and whether it favours its family."""
-
-    judge: JudgeBrief
-    family: str
-    agreement: Agreement
-    skill: Skill
-    left_out: int
-    preference: SelfPreference
-
-
-@dataclass(frozen=True, slots=True)
-class PanelReport:
-    """A panel of judges of a study next to people, with the family of every model by name. If `apart`, a judge has no
-    vote on models of its own family."""
-
-    judges: list[PanelJudge]
-    panel: Panel
-    families: dict[str, str]
-    apart: bool
-
-    @property
-    def tables(self) -> int:
-        """The number of tables that people aligned and all judges judged."""
-        return self.panel.majority.tables
-
-    @property
-    def voices(self) -> list[tuple[str, Agreement]]:
-        """Each judge by name, and the votes of all together."""
-        return [
-            *((member.judge.name, member.agreement) for member in self.judges),
-            (gettext_noop("Majority"), self.panel.majority),
-            (gettext_noop("Weighted by calibration"), self.panel.weighted),
-        ]
 
 
 def _families(study: AlignmentStudy) -> dict[str, str]:
@@ -81,8 +54,14 @@ def _family_of_judge(run: Run) -> str:
     return family_of(run.judge) if run.judge and run.judge.about.reads_prompts else ""
 
 
-def panel_report(study: AlignmentStudy, judges: Sequence[StudyJudge], *, apart: bool = True) -> PanelReport:
-    """Return the panel of these judges, each without a vote on its own family if they are kept `apart`."""
+def panel_report(study: AlignmentStudy, judges: Sequence[StudyJudge], *, apart: bool = True) -> Json:
+    """Return the panel of these judges next to people, over the `tables` that people aligned and all of them judged:
+    the agreement of the `majority` and of the `weighted` vote, and the family of every model by name. If they are kept
+    `apart`, a judge has no vote on models of its own family.
+
+    The `judges` by version have their family, their agreement on these tables, their skill over all aligned tables and
+    what their verdicts count by it, the number of tables from which they were left out, and whether they favour their
+    family."""
     families = _families(study)
     own = {judge.version: _family_of_judge(judge.runs[0]) for judge in judges}
     # judges are keyed by version: one may have the name of a model
@@ -90,25 +69,44 @@ def panel_report(study: AlignmentStudy, judges: Sequence[StudyJudge], *, apart: 
     kin = {name: family for name, family in {**families, **own}.items() if family} if apart else {}
     over = cluster_of(study)
     together = panel(tables, seed=study.seed, family_of=kin, over=over)
-    members = []
+    members: dict[str, Json] = {}
     for judge in judges:
-        family, agreement = own[judge.version], together.columns[judge.version]
+        version = judge.version
+        family, agreement, skills = own[version], together.columns[version], skill(judge.joined.tables)
         if agreement.known:
-            favour = self_preference(judge.joined.models, family or judge.version, families, over=over)
+            favour = self_preference(judge.joined.models, family or version, families, over=over)
         else:  # its scores of 0 are not an opinion of any family
             nothing = SpannedEstimate(None, 0, reason=NOTHING)
-            favour = SelfPreference(nothing, nothing, nothing, None)
-        members.append(
-            PanelJudge(
-                judge.brief,
-                family,
-                agreement,
-                skill(judge.joined.tables),
-                together.without_family[judge.version],
-                favour,
-            )
-        )
-    return PanelReport(members, together, families, apart)
+            favour = {"own": nothing, "others": nothing, "preference": nothing, "p": None}
+        members[version] = {
+            "judge": judge.name,
+            "family": family,
+            "left_out": together.without_family[version],
+            "skill": skills,
+            "known": agreement.known,
+            "matched_counts": skills.evidence(True),
+            "unmatched_counts": skills.evidence(False),
+            "agreement": agreement,
+            "self_preference": favour,
+        }
+    return {
+        "tables": together.majority.tables,
+        "own_family_left_out": apart,
+        "families": families,
+        "judges": members,
+        "majority": together.majority,
+        "weighted": together.weighted,
+    }
+
+
+def panel_document(study: AlignmentStudy, *, apart: bool) -> Json:
+    """Return the panel of all judges of a study as the API and the command have it. Raises Refused for too few
+    judges."""
+    judges, _settled = calibrated(study)
+    if len(judges) < FEWEST:
+        raise Refused(TOO_FEW)
+    words = words_of(study)
+    return plain(panel_report(study, judges, apart=apart)) | {"score": words.score, "table": words.table}
 
 
 def _panel_state(study: AlignmentStudy, judges: Sequence[JudgeBrief], *, apart: bool = True) -> list[Any]:
@@ -118,21 +116,29 @@ def _panel_state(study: AlignmentStudy, judges: Sequence[JudgeBrief], *, apart: 
 
 
 @kept("panel", depends_on=_panel_state)
-def kept_panel(study: AlignmentStudy, judges: Sequence[JudgeBrief], *, apart: bool = True) -> PanelReport:
+def kept_panel(study: AlignmentStudy, judges: Sequence[JudgeBrief], *, apart: bool = True) -> Json:
     """Return the panel of these judges, recomputed after a change of what reports are computed from, or of a family."""
     versions = {judge.version for judge in judges}
     return panel_report(study, [judge for judge in calibrated(study)[0] if judge.version in versions], apart=apart)
 
 
-def bridge_report(study: AlignmentStudy, old: StudyJudge, new: StudyJudge) -> tuple[Bridge, int, int]:
-    """Return the changes from the old judge to the new one over all tables that both judged, aligned or not, the number
-    of these, and that of further ones that only one of them judged."""
-    both = [unit for unit in study.units if unit.key in old.judged and unit.key in new.judged]
-    change = bridge(judged_twice(both, old.judged, new.judged), over=cluster_of(study))
-    return change, len(both), len(set(old.judged) ^ set(new.judged))
+def bridge_document(study: AlignmentStudy, old: str, new: str) -> Json:
+    """Return the changes from one version of a judge to another, by their beginnings, over all `tables` that both
+    judged, aligned or not; `judged_by_one` counts the tables that only one of them judged. Raises Refused for unknown
+    versions."""
+    judges, _settled = calibrated(study)
+    before, after = (judge_of_version(judges, beginning) for beginning in (old, new))
+    both = [unit for unit in study.units if unit.key in before.judged and unit.key in after.judged]
+    return {
+        "old": {"judge": before.name, "version": before.version},
+        "new": {"judge": after.name, "version": after.version},
+        "tables": len(both),
+        "judged_by_one": len(set(before.judged) ^ set(after.judged)),
+        **plain(bridge(judged_twice(both, before.judged, after.judged), over=cluster_of(study))),
+    }
 
 
-def panel_tables(report: PanelReport, words: CalibrationWords) -> dict[str, Callable[[], Table]]:
+def panel_tables(report: Json, words: CalibrationWords) -> dict[str, Callable[[], Table]]:
     """Return the tables of a panel by name, each a function that makes it."""
     return {"panel": partial(_agreement, report, words), "weights": partial(_weights, report, words)}
 
@@ -140,8 +146,13 @@ def panel_tables(report: PanelReport, words: CalibrationWords) -> dict[str, Call
 _JUDGE = Column(key="judge", header=gettext_noop("Judge"))
 
 
-def _agreement(report: PanelReport, words: CalibrationWords) -> Table:
-    rows: list[Cells] = [{"judge": name} | measured(agreement, bounds=False) for name, agreement in report.voices]
+def _agreement(report: Json, words: CalibrationWords) -> Table:
+    voices = [
+        *((member["judge"], member["agreement"]) for member in report["judges"].values()),
+        (gettext_noop("Majority"), report["majority"]),
+        (gettext_noop("Weighted by calibration"), report["weighted"]),
+    ]
+    rows: list[Cells] = [{"judge": name} | measured(agreement, bounds=False) for name, agreement in voices]
     return Table(
         title=gettext_noop("Panel of judges by agreement with people"),
         columns=[_JUDGE, *measures(words), KNOWN, Column(key="rows", header=gettext_noop("Rows"), kind="count")],
@@ -149,13 +160,13 @@ def _agreement(report: PanelReport, words: CalibrationWords) -> Table:
         notes=[
             gettext_noop("Over the tables that people aligned and all these judges judged."),
             gettext_noop("Judges have no vote on models of their own family.")
-            if report.apart
+            if report["own_family_left_out"]
             else gettext_noop("Judges vote on models of their own family, too."),
         ],
     )
 
 
-def _weights(report: PanelReport, words: CalibrationWords) -> Table:
+def _weights(report: Json, words: CalibrationWords) -> Table:
     text = (
         "Self-preference: the judge's score ({score}) less people's for models of its own family, less the same for "
         "others. Brackets: 95 % intervals over {units}."
@@ -174,7 +185,7 @@ def _weights(report: PanelReport, words: CalibrationWords) -> Table:
             share_column("preference", gettext_noop("Self-preference"), best=""),
             Column(key="p", header="p", kind="number", digits=4),
         ],
-        rows=[_weight_cells(member) for member in report.judges],
+        rows=[_weight_cells(member) for member in report["judges"].values()],
         notes=[
             gettext_noop("What a verdict counts: the natural logarithm of its likelihood ratio."),
             Sentence(text, score=word(words.score), units=word(words.units)),
@@ -182,16 +193,15 @@ def _weights(report: PanelReport, words: CalibrationWords) -> Table:
     )
 
 
-def _weight_cells(member: PanelJudge) -> Cells:
-    preference, known = member.preference, member.agreement.known
+def _weight_cells(member: Json) -> Cells:
+    favour, skills = member["self_preference"], member["skill"]
     cells: Cells = {
-        "judge": member.judge.name,
-        "family": member.family or None,
-        "known": known,
-        "left_out": member.left_out,
-        "preference": cell(preference.preference),
-        "p": preference.p,
+        **{key: member[key] for key in ("judge", "known", "left_out")},
+        "family": member["family"] or None,
+        "preference": cell(favour["preference"]),
+        "p": favour["p"],
     }
-    skill = member.skill
-    shares = {"sensitivity": skill.sensitivity, "specificity": skill.specificity}
-    return cells | (shares | {"matched": skill.evidence(True), "unmatched": skill.evidence(False)} if known else {})
+    if member["known"]:
+        cells |= {"sensitivity": skills.sensitivity, "specificity": skills.specificity}
+        cells |= {"matched": member["matched_counts"], "unmatched": member["unmatched_counts"]}
+    return cells

@@ -27,7 +27,6 @@ from core.wording import counted
 from judge.access import calibrated_study, closed_in_study
 from judge.domain.calibration.agreement import Agreement, Calibration, count_name
 from judge.domain.calibration.panels import FEWEST
-from judge.domain.calibration.selection import Selection
 from judge.domain.calibration.tables import Row as JudgedRow
 from judge.domain.calibration.tables import Table, group_of, matched
 from judge.domain.corrections import differing_text
@@ -53,7 +52,6 @@ from judge.services.settling import Refused
 from judge.services.studies import cluster_of
 
 PAGE = 50
-Chosen = tuple[CalibrationReport, Selection]
 
 
 @require_http_methods(["GET", "POST"])
@@ -84,25 +82,24 @@ def calibration(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "judge/calibration/report.html", access.context | context)
 
 
-def _chosen(version: str, study: AlignmentStudy, kept: StudyReports, *, strict: bool = True) -> Chosen:
+def _chosen(version: str, study: AlignmentStudy, kept: StudyReports, *, strict: bool = True) -> CalibrationReport:
     """Return the version that is asked for, else the one that was chosen by the study, else of those that have
     verdicts, and judged most of the aligned tables, the one that agrees most with people. Raises Http404 for an unknown
     version if `strict`."""
-    chosen = next((pair for pair in kept.reports if version and pair[0].judge.version == version), None)
+    chosen = next((report for report in kept.reports if version and report.judge.version == version), None)
     if version and strict and not chosen:
         raise Http404(_("No judge of that version judged tables of this study."))
 
-    def rank(pair: Chosen) -> tuple[bool, bool, int, float]:
-        judge, agreement = pair[0].judge, pair[0].calibration.overall.by_story.value
+    def rank(report: CalibrationReport) -> tuple[bool, bool, int, float]:
+        judge, agreement = report.judge, report.calibration.overall.by_story.value
         return judge.version == study.judge_version, judge.compared_rows > 0, judge.tables, agreement or 0.0
 
     return chosen or max(kept.reports, key=rank)
 
 
-def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) -> Context:
+def _page(slug: str, study: AlignmentStudy, kept: StudyReports, report: CalibrationReport) -> Context:
     """Return the context of the chosen version: its plots and its tables."""
-    report, selection = chosen
-    judge, words, measured = report.judge, words_of(study), report.calibration
+    judge, words, measured, selection = report.judge, words_of(study), report.calibration, report.selection
     here = reverse("judge:calibration_rows", args=[slug, study.uid]) + f"?judge={judge.version}"
     address = _files("judge:calibration_table", slug, study, f"judge={judge.version}")
     left_out = {COUNTS, *([] if selection.rivals else [RIVALS]), *([] if len(kept.reports) > 1 else [JUDGES])}
@@ -115,7 +112,7 @@ def _page(slug: str, study: AlignmentStudy, kept: StudyReports, chosen: Chosen) 
         "charts": [_scores(report, words), *_agreements(measured, words)],
         "tables": [
             page_table(name, make(), href=partial(_row_link, here), files=files_of("table", name, address))
-            for name, make in report_tables(kept, report, selection, words).items()
+            for name, make in report_tables(kept, report, words).items()
             if name not in left_out
         ],
         "confusion": _confusion(measured.confusion),
@@ -204,7 +201,7 @@ def rows(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     kept = reports_of(study)
     if not kept.judges:
         return redirect("judge:calibration", slug, uid)
-    judge = _chosen(request.GET.get("judge", ""), study, kept)[0].judge
+    judge = _chosen(request.GET.get("judge", ""), study, kept).judge
     judges, settled = calibrated(study, only=judge.version)
     closed = closed_in_study(access, study)
     readable = {table.key for table in settled if table.number not in closed}
@@ -246,7 +243,7 @@ def table_file(request: UserRequest, slug: str, uid: str, table: str, data: str)
     kept = reports_of(study)
     if not kept.judges:
         return redirect("judge:calibration", slug, uid)  # which says why there is no table
-    tables = report_tables(kept, *_chosen(request.GET.get("judge", ""), study, kept), words_of(study))
+    tables = report_tables(kept, _chosen(request.GET.get("judge", ""), study, kept), words_of(study))
     return table_response(tables, table, data, f"{slug}-calibration-{uid}-{table}")
 
 
@@ -270,7 +267,7 @@ def panel(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         address = _files("judge:calibration_panel_table", slug, study, query)
         context |= {
             "report": report,
-            "families": sorted(report.families.items()),
+            "families": sorted(report["families"].items()),
             "over": cluster_of(study),
             "tables": [
                 page_table(name, make(), files=files_of("table", name, address))

@@ -34,8 +34,7 @@ from judge.domain.corrections import Corrections
 from judge.models import AlignmentStudy, SettledAlignment
 from judge.services import calibration
 from judge.services.alignment_tables import groups_of, units_of
-from judge.services.calibration import calibrated, choose_calibrated, report_of, reported, reports_of
-from judge.services.calibration_documents import judged_document
+from judge.services.calibration import calibrated, choose_calibrated, judged_document, reported, reports_of
 from judge.services.calibration_tables import agreement_table, scores_table
 from judge.services.corrections import scores_of_runs
 from judge.services.judgements import calibrations_of
@@ -55,7 +54,8 @@ def only_judge(study):
 
 
 def models_of(study):
-    return {one.model: one for one in report_of(only_judge(study), study).models}
+    judge = only_judge(study)
+    return {one.model: one for one in reported(study, [judge], [judge])[0].models}
 
 
 def command(study, **given) -> str:
@@ -76,7 +76,7 @@ def test_the_report_compares_every_row_that_people_settled(world, study, admin, 
     assert judge.name == "lexical-judge" and len(settled) == len(judge.judged) == 18
     # the hostile model's tables have no rows: nobody aligned them, so they show no agreement
     assert (len(judge.joined.tables), judge.joined.empty) == (9, 9)
-    report = report_of(judge, study)
+    [report] = reported(study, [judge], [judge])
     overall, models = report.calibration.overall, {one.model: one for one in report.models}
     assert overall.rows == sum(len(one.rows) for one in judge.judged.values() if one.predicted and one.gold)
     # people leave what the judge matched once in a table: nothing that they match is missed
@@ -88,7 +88,7 @@ def test_the_report_compares_every_row_that_people_settled(world, study, admin, 
     assert right.judged > right.value and right.aligned == 9 and right.interval[0] < right.value < right.judged
     assert models[HOSTILE].f1.value == 0
     assert {one.more for one in models.values()} == {0, 9}, "there are no more stories than these"
-    assert reported(study, [judge], [judge])[0][1].reason == "lexical-judge has no rival."
+    assert reported(study, [judge], [judge])[0].selection.reason == "lexical-judge has no rival."
     page = admin.get(base)
     text = page.content.decode()
     assert "Agreement by story" in text and "Corrected scores" in text
@@ -217,7 +217,7 @@ def test_runs_under_a_study_or_a_choice_are_not_deleted(world, study):
 def test_agreement_stands_by_order_for_rows_of_either_side(world, study, admin, base):
     """Gold rows have gold's order, predictions the one that the model gave; every row is in one group."""
     [judge], settled = calibrated(study)
-    found = report_of(judge, study).calibration
+    found = reported(study, [judge], [judge])[0].calibration
     by_order = found.by["order"]
     assert {"1", "2"} <= set(by_order) <= {"0", "1", "2", "3", "4", ""}
     assert sum(one.rows for one in by_order.values()) == found.overall.rows
@@ -408,7 +408,7 @@ def test_a_comparison_pairs_corrected_scores_by_story(world, study, admin, base)
     saved one, and for admins who align in the study no more."""
     query = urlencode({"a": world.entrant("omniscient"), "b": world.entrant(HOSTILE)})
     one, other = (models_of(study)[name].f1 for name in ("omniscient", HOSTILE))
-    expected = difference(one, other)
+    expected, p, _ = difference(one, other)
     compare, differences = f"{world.base}/results/compare", f"{world.base}/results/differences"
     page, opened = written(admin.get(f"{compare}/?{query}")), f'href="{base}?judge={only_judge(study).version}"'
     assert opened in page and "Corrected for the judge" in page and "<script>alert" not in page
@@ -418,7 +418,7 @@ def test_a_comparison_pairs_corrected_scores_by_story(world, study, admin, base)
     for table in tables:
         rows = {row["what"]: row for row in admin.get(f"{table}.json?{query}").json()["rows"]}
         row = rows["F1"]
-        assert row["value"]["value"] == pytest.approx(expected.value) and row["p"] == pytest.approx(expected.p)
+        assert row["value"]["value"] == pytest.approx(expected.value) and row["p"] == pytest.approx(p)
         assert row["value"]["interval"] == pytest.approx(list(expected.interval))
         smallest = min(row["p"] for row in rows.values())
         assert len(rows) == 3 and min(row["p_adjusted"] for row in rows.values()) == pytest.approx(min(1, 3 * smallest))
@@ -434,7 +434,7 @@ def test_a_comparison_pairs_corrected_scores_by_story(world, study, admin, base)
     assert "corrected for the judge" in written(admin.get(f"{differences}/?group=stage1"))
     tables.append(f"{differences}/corrected-stage1")
     [row] = admin.get(f"{tables[-1]}.json").json()["rows"]
-    assert (row["value"]["value"], row["p_adjusted"]) == pytest.approx((expected.value, expected.p))
+    assert (row["value"]["value"], row["p_adjusted"]) == pytest.approx((expected.value, p))
     for _ in others(world, study, admin):
         assert [admin.get(f"{table}.json?{query}").status_code for table in tables] == [404, 404, 404]
         assert study.uid not in written(admin.get(f"{compare}/?{query}"))
@@ -464,13 +464,14 @@ def test_a_model_without_a_corrected_score_has_its_pooled_score_in_files(study, 
     own = SettledAlignment.objects.filter(task__study=study, task__source="omniscient")
     own.exclude(task__in=study.tasks.filter(source="omniscient", place=1)[:2]).delete()
     judge = only_judge(study)
-    [(report, selection)] = reported(study, [judge], [judge])
+    [report] = reported(study, [judge], [judge])
+    selection = report.selection
     [one] = [one for one in report.models if one.model == "omniscient"]
     assert score.interval and one.f1.value is None and one.f1.tuning == 1
     [row] = [row for row in admin.get(f"{base}corrected.json").json()["rows"] if row["model"] == "omniscient"]
     assert row["tuning"] is None and "pooled" not in row, "no score by the error on all models either"
     assert re.search(r"model=omniscient.><bdi>omniscient</bdi>", admin.get(base).content.decode())
-    document = judged_document(report, selection)
+    document = judged_document(report)
     assert document["caution"] == (selection.caution or None) and document["reason"] == selection.reason
     assert document["corrected"]["omniscient"]["scores"]["f1"]["tuning"] is None
     pooled = replace(report, models=[replace(one, pooled=score)], differing=replace(report.differing, p=0.9))

@@ -21,7 +21,7 @@ from judge.domain.calibration.agreement import NOTHING
 from judge.models import SettledAlignment
 from judge.services import panels
 from judge.services.calibration import calibrated, choose_calibrated, reported
-from judge.services.panels import bridge_report, family_of, panel_report
+from judge.services.panels import bridge_document, family_of, panel_report
 from tests.api.conftest import token_of
 from tests.benchmark.results_world import HOSTILE
 from tests.judge.conftest import second_judge
@@ -54,26 +54,28 @@ def test_a_panel_leaves_a_judge_out_of_its_own_family(world, study):
     assert [lexical.name, strict.name] == ["lexical-judge", "strict"]
     report = panel_report(study, [lexical, strict])
     # the nine tables with rows are the omniscient model's, so that the lexical judge alone is left to vote
-    assert {one.judge.name: one.left_out for one in report.judges} == {"lexical-judge": 0, "strict": 9}
-    assert report.tables == 9 and report.panel.majority.known == 0  # one voice is no majority
+    assert {one["judge"]: one["left_out"] for one in report["judges"].values()} == {"lexical-judge": 0, "strict": 9}
+    assert report["tables"] == 9 and report["majority"].known == 0  # one voice is no majority
     both = panel_report(study, [lexical, strict], apart=False)
-    assert {one.left_out for one in both.judges} == {0}
+    assert {one["left_out"] for one in both["judges"].values()} == {0}
     # of two that differ nothing is decided; where both leave a row, that stands
-    assert 0 < both.panel.majority.known < both.panel.columns[lexical.version].known
-    sensitive, blind = both.judges
-    assert sensitive.skill.evidence(True) > 0 > sensitive.skill.evidence(False) and blind.skill.sensitivity < 0.1
+    assert 0 < both["majority"].known < both["judges"][lexical.version]["known"]
+    sensitive, blind = both["judges"].values()
+    assert sensitive["matched_counts"] > 0 > sensitive["unmatched_counts"] and blind["skill"].sensitivity < 0.1
     # strict says 0 of its own family, whose F1 by people is not 0, and of the others, which people left too
-    preference = blind.preference
-    assert preference.own.value < 0 == preference.others.value and preference.preference.value == preference.own.value
-    low, high = preference.preference.interval
-    assert low < 0 < high and preference.p > 0.05, "one row in nine stories shows nothing"
-    assert sensitive.preference.preference.value is None and sensitive.preference.preference.reason
-    change, tables, only = bridge_report(study, lexical, strict)
-    rows = {one.model: one for one in change.models}
-    assert tables == 18 and only == 0 and change.gained == 0 < change.lost
+    favour = blind["self_preference"]
+    assert favour["own"].value < 0 == favour["others"].value and favour["preference"].value == favour["own"].value
+    low, high = favour["preference"].interval
+    assert low < 0 < high and favour["p"] > 0.05, "one row in nine stories shows nothing"
+    favour = sensitive["self_preference"]["preference"]
+    assert favour.value is None and favour.reason
+    change = bridge_document(study, lexical.version, strict.version)
+    rows = {one["model"]: one for one in change["models"]}
+    assert change["tables"] == 18 and change["judged_by_one"] == 0 and change["gained"] == 0 < change["lost"]
     changed = rows["omniscient"]
-    assert changed.new.value == 0 < changed.old.value and changed.change.value == -changed.old.value
-    assert changed.places == (1, 1) and rows[HOSTILE].places == (2, 1) and change.reordered
+    assert changed["new"]["value"] == 0 < changed["old"]["value"]
+    assert changed["change"]["value"] == -changed["old"]["value"]
+    assert changed["places"] == [1, 1] and rows[HOSTILE]["places"] == [2, 1] and change["reordered"]
     # a model of several runs has the run's uid with its name, and is of its family in each
     name = f"omniscient · {world.run.uid}"
     study.frame = [[key, story, f"{model} · {world.run.uid}", kind] for key, story, model, kind in study.frame]
@@ -82,23 +84,25 @@ def test_a_panel_leaves_a_judge_out_of_its_own_family(world, study):
         task.source = f"{task.source} · {world.run.uid}"
         task.save()
     report = panel_report(study, calibrated(study)[0])
-    assert [one.left_out for one in report.judges] == [0, 9] and report.families[name] == "omni"
-    assert report.judges[1].preference.own.value < 0
+    members = [*report["judges"].values()]
+    assert [one["left_out"] for one in members] == [0, 9] and report["families"][name] == "omni"
+    assert members[1]["self_preference"]["own"].value < 0
 
 
 def test_a_judge_that_says_nothing_shows_no_skill_and_cannot_be_chosen(world, study, admin, base):
     silent_judge(world)
-    lexical, silent = panel_report(study, calibrated(study)[0]).judges
-    assert lexical.agreement.known > 0 == silent.agreement.known and lexical.skill.evidence(False) < 0
-    preference = silent.preference  # unreadable answers are scores of 0, and no opinion of a family
-    assert {one.value for one in (preference.own, preference.others, preference.preference)} == {None}
-    assert preference.preference.reason == NOTHING and lexical.preference.others.value is not None
+    judges = calibrated(study)[0]
+    lexical, silent = panel_report(study, judges)["judges"].values()
+    assert lexical["known"] > 0 == silent["known"] and lexical["unmatched_counts"] < 0
+    favour = silent["self_preference"]  # unreadable answers are scores of 0, and no opinion of a family
+    assert {favour[name].value for name in ("own", "others", "preference")} == {None}
+    assert favour["preference"].reason == NOTHING and lexical["self_preference"]["others"].value is not None
     assert admin.get(f"{base}panel/").status_code == 200
     assert percent_interval((-0.012, -0.0)) == "−1.20% – 0.00%" and coefficient(-0.5) == "−0.500"
     assert (brackets((-0.012, 0.5)), percent(-0.1)) == ("[−1.2, 50.0]", "−10.00%")
     assert [p_value(value) for value in (None, 0.0, 0.5)] == ["–", "<0.0001", "0.5000"]
-    brief = silent.judge
-    assert (brief.name, brief.compared_rows, brief.tables) == ("strict", 0, 9) and lexical.judge.compared_rows > 0
+    other, brief = (judge.brief for judge in judges)
+    assert (brief.name, brief.compared_rows, brief.tables) == ("strict", 0, 9) and other.compared_rows > 0
     assert admin.get(base).context["judge"].name == "lexical-judge"
     page = admin.get(f"{base}?judge={brief.version}")
     text, report = " ".join(page.content.decode().split()), page.context["report"]
@@ -136,15 +140,16 @@ def test_every_table_of_the_panel_is_a_file_of_the_selected_judges(world, study,
         for name in ("panel", "weights"):
             assert all(f'href="{address}{name}.{end}?{escape(query)}"' in page for end in ("csv", "json", "tex"))
         rows = admin.get(f"{address}panel.json?{query}").json()["rows"]
-        columns = [*(one.agreement for one in report.judges), report.panel.majority, report.panel.weighted]
+        members = report["judges"].values()
+        columns = [*(one["agreement"] for one in members), report["majority"], report["weighted"]]
         names = [*(one.name for one in judges), "Majority", "Weighted by calibration"]
         known = [column.known for column in columns]
         assert [(row["judge"], row["known"]) for row in rows] == list(zip(names, known, strict=True))
         weights = rows_by_judge(admin.get(f"{address}weights.csv?{query}"))
         left = {name: int(row["Left out of tables"]) for name, row in weights.items()}
-        assert left == {one.judge.name: one.left_out for one in report.judges}
+        assert left == {one["judge"]: one["left_out"] for one in members}
     row = admin.get(f"{address}weights.json").json()["rows"][1]
-    preference = panel_report(study, judges).judges[1].preference.preference
+    preference = panel_report(study, judges)["judges"][judges[1].version]["self_preference"]["preference"]
     assert row["preference"] == {"value": None, "reason": preference.reason} and preference.value is None
     assert [admin.get(f"{address}{name}").status_code for name in ("weights.tex", "nothing.csv")] == [200, 404]
     assert admin.get(f"{address}panel.csv?judge={judges[0].version}").url == address, "which says why there is none"
@@ -219,11 +224,14 @@ def test_pages_command_and_api_of_panel_and_bridge_are_for_admins(world, study, 
     assert rival["difference"]["value"] == pytest.approx(-back["difference"]["value"]) and rival["p"] is not None
     assert {one["judge"] for one in documents["panel"]["judges"].values()} == {"lexical-judge", "strict"}
     assert documents["bridge"]["tables"] == 18
-    (report, selection), _other = reported(study, judges, judges)
+    report, _other = reported(study, judges, judges)
     overall, text = report.calibration.overall, printed()
     low, high = overall.kappa.interval
     assert f"  kappa: {overall.kappa.value:.3f} [{low:.3f}, {high:.3f}]" in text
-    assert f"rows with both verdicts: {overall.known:,} of {overall.rows:,} in " in text and selection.caution in text
+    assert (
+        f"rows with both verdicts: {overall.known:,} of {overall.rows:,} in " in text
+        and report.selection.caution in text
+    )
     for tail, status in (("old=0&new=0", 422), (f"old={versions[0]}&new=0000", 422), ("old=x&new=0", 400)):
         assert bare.get(f"{api}bridge/?{tail}", headers=token).status_code == status
     assert bare.get(api, headers={"Authorization": f"Token {token_of(world.esi)}"}).status_code == 403

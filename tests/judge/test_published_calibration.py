@@ -39,7 +39,8 @@ def kept() -> StudyReports:
     reports = []
     for of, tables in judges.items():
         brief = JudgeBrief(names[of], names[of], *of, ("run",), 60, 1500, {}, None)
-        reports.append((CalibrationReport(brief, calibration(tables, seed=1), [], differing({})), selected[names[of]]))
+        agreement = calibration(tables, seed=1)
+        reports.append(CalibrationReport(brief, selected[names[of]], agreement, [], differing({})))
     return StudyReports(60, reports)
 
 

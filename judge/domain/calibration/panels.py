@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from core.messages import Sentence, gettext_noop, word
+from core.plain import Json
 from core.statistics import SHARE, holm
 from judge.domain.alignment import STORIES, ClusterName
 from judge.domain.calibration.agreement import Agreement, agreement
@@ -142,17 +143,6 @@ def _with_counts(table: Table, counts: Sequence[MatchCount]) -> Table:
     return replace(table, rows=tuple(rows))
 
 
-@dataclass(frozen=True, slots=True)
-class SelfPreference:
-    """The judge's scores less people's for models of its own family, for others, and the first less the second with
-    its interval and p value."""
-
-    own: SpannedEstimate
-    others: SpannedEstimate
-    preference: SpannedEstimate
-    p: float | None
-
-
 def self_preference(
     models: Mapping[str, Sequence[JudgedStory]],
     family: str,
@@ -160,8 +150,9 @@ def self_preference(
     metric: Metric = Metric.F1,
     *,
     over: ClusterName = STORIES,
-) -> SelfPreference:
-    """Return whether a judge of that family favours its own, from stories that people aligned."""
+) -> Json:
+    """Return whether a judge of that family favours its own, from stories that people aligned: its scores less people's
+    for models of its `own` family and for `others`, and the first less the second as `preference`, with its `p`."""
     own, others = (
         mean_error(
             [story for name, part in models.items() if (family_of.get(name) == family) == is_own for story in part],
@@ -170,9 +161,10 @@ def self_preference(
         )
         for is_own in (True, False)
     )
-    if own.estimate.value is None or others.estimate.value is None:
-        return SelfPreference(own.estimate, others.estimate, SpannedEstimate(None, 0, reason=NO_FAMILY), None)
-    return SelfPreference(own.estimate, others.estimate, *contrast(own, others, unit=over.aligned))
+    preference, p = SpannedEstimate(None, 0, reason=NO_FAMILY), None
+    if own.estimate.value is not None and others.estimate.value is not None:
+        preference, p = contrast(own, others, unit=over.aligned)
+    return {"own": own.estimate, "others": others.estimate, "preference": preference, "p": p}
 
 
 Pair = tuple[MatchCount, MatchCount]
@@ -209,71 +201,46 @@ def _verdicts(pair: Pair) -> tuple[bool | None, bool | None]:
     return (old, new) if old is not None and new is not None else (None, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Bridged:
-    """One model's score by the old and the new version of a judge on the same rows, the new less the old, its p value
-    after Holm's correction over models, and the place of the model by either, None without a score. `silent` are the
-    numbers of its `rows` on which the old and the new version have no verdict."""
-
-    model: str
-    old: SpannedEstimate
-    new: SpannedEstimate
-    change: SpannedEstimate
-    p: float | None
-    places: tuple[int | None, int | None]
-    rows: int
-    silent: tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Bridge:
-    """The changes that a new version of a judge makes: every model's score, the number of `rows` with a verdict of
-    both, the share with the same one, and how many rows became matched (`gained`) and unmatched (`lost`)."""
-
-    models: list[Bridged]
-    rows: int
-    same: SpannedEstimate
-    gained: int
-    lost: int
-
-    @property
-    def compared(self) -> int:
-        """The number of models with a score by both."""
-        return sum(model.change.value is not None for model in self.models)
-
-    @property
-    def reordered(self) -> bool | None:
-        """True if the order of the models changes. None if that cannot be told, as some have no score or there is one
-        model only."""
-        if self.compared < max(2, len(self.models)):
-            return None
-        return any(model.places[0] != model.places[1] for model in self.models)
-
-
 def bridge(
     models: Mapping[str, Sequence[JudgedTwice]], metric: Metric = Metric.F1, *, over: ClusterName = STORIES
-) -> Bridge:
-    """Return the changes between two versions of a judge on the tables of each model that both judged."""
+) -> Json:
+    """Return the changes between two versions of a judge on the tables of each model that both judged.
+
+    Each of the `models` has its score by the old and the new version on the same rows, the `change` with its p value
+    after Holm's correction over models, the `places` of the model by either, None without a score, and how many of its
+    `rows` are `silent`: without a verdict of the old and of the new version. `compared` models have a score by both.
+    `reordered` is True if the order of the models changes. It is None if that cannot be told, as some have no score or
+    there is one model only. `rows` have a verdict of both, `same` is the share with the same one; `gained` rows became
+    matched, `lost` ones unmatched."""
     scores = {name: _scores(tables, metric, over) for name, tables in models.items()}
     changes = {name: contrast(new, old, unit=over.plural) for name, (old, new) in scores.items()}
     adjusted = dict(zip(changes, holm([p for _, p in changes.values()]), strict=True))
     old_places, new_places = (_places({name: pair[at].estimate for name, pair in scores.items()}) for at in range(2))
-    bridged = [
-        Bridged(
-            name,
-            old.estimate,
-            new.estimate,
-            changes[name][0],
-            adjusted[name],
-            (old_places.get(name), new_places.get(name)),
-            sum(len(table.rows) for table in models[name]),
-            (sum(table.silent(0) for table in models[name]), sum(table.silent(1) for table in models[name])),
-        )
+    bridged: list[Json] = [
+        {
+            "model": name,
+            "old": old.estimate,
+            "new": new.estimate,
+            "change": changes[name][0],
+            "p": adjusted[name],
+            "places": (old_places.get(name), new_places.get(name)),
+            "rows": sum(len(table.rows) for table in models[name]),
+            "silent": tuple(sum(table.silent(at) for table in models[name]) for at in range(2)),
+        }
         for name, (old, new) in scores.items()
     ]
-    pairs = [
-        (table.story, *_verdicts(pair)) for of_model in models.values() for table in of_model for pair in table.rows
-    ]
+    compared = sum(change.value is not None for change, _ in changes.values())
+    told = compared >= max(2, len(models))
+    return {
+        "reordered": any(model["places"][0] != model["places"][1] for model in bridged) if told else None,
+        "compared": compared,
+        "models": bridged,
+        **_same_verdicts([table for of_model in models.values() for table in of_model], over),
+    }
+
+
+def _same_verdicts(tables: Sequence[JudgedTwice], over: ClusterName) -> Json:
+    pairs = [(table.story, *_verdicts(pair)) for table in tables for pair in table.rows]
     known = [(story, old, new) for story, old, new in pairs if old is not None]
     same = weighted_mean(
         [float(old == new) for _, old, new in known],
@@ -283,7 +250,7 @@ def bridge(
         unit=over.plural,
     )
     gained, lost = (sum(new is to and old is not to for _, old, new in known) for to in (True, False))
-    return Bridge(bridged, len(known), same.estimate, gained, lost)
+    return {"rows": len(known), "same": same.estimate, "gained": gained, "lost": lost}
 
 
 def _scores(tables: Sequence[JudgedTwice], metric: Metric, over: ClusterName) -> tuple[Mean, Mean]:

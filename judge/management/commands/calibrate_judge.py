@@ -7,14 +7,15 @@ from django.utils import timezone
 from annotation.management.json_command import JsonCommand
 from core.plain import Json
 from judge.models import AlignmentStudy
-from judge.services.calibration import calibrated, choose_calibrated, reported
-from judge.services.calibration_documents import (
-    bridge_document,
+from judge.services.calibration import (
+    calibrated,
     calibration_document,
     choice_document,
+    choose_calibrated,
     judge_of_version,
-    panel_document,
+    reported,
 )
+from judge.services.panels import bridge_document, panel_document
 
 
 class Command(JsonCommand):

@@ -194,10 +194,10 @@ def test_self_preference_is_an_estimate_with_an_interval():
     }
     found = self_preference(models, "openai", {"gpt-4": "openai", "qwen": "alibaba"})
     # its own invents 48 % of .45 instead of 38 %: .045 above the others
-    assert found.preference.interval[0] < 0.045 < found.preference.interval[1]
-    assert found.own.value - found.others.value == pytest.approx(found.preference.value)
+    assert found["preference"].interval[0] < 0.045 < found["preference"].interval[1]
+    assert found["own"].value - found["others"].value == pytest.approx(found["preference"].value)
     nobody = self_preference(models, "meta", {})
-    assert nobody.preference.value is None and nobody.preference.reason
+    assert nobody["preference"].value is None and nobody["preference"].reason
 
 
 # --- two versions of one judge
@@ -214,24 +214,25 @@ def test_a_bridge_says_what_the_new_version_does_to_every_score():
         "b": [judged(f"s{at}", 6 + at % 3 % 2, 6 + at % 3 % 2) for at in range(12)],
     }
     found = bridge(models)
-    a, b = found.models
+    a, b = found["models"]
     # what the new version is silent on counts for neither: of the ten others the old one matches 5.5, the new one 7.5
-    assert (a.old.value, a.new.value) == pytest.approx((0.55, 0.75)) and a.change.value == pytest.approx(0.2)
-    assert (a.rows, a.silent, b.silent) == (12 * 30, (0, 120), (0, 0))
-    assert b.change.value == 0 and b.p == 1 and a.p < 0.001
-    assert (a.places, b.places) == ((2, 1), (1, 2)) and found.reordered and found.compared == 2
+    assert (a["old"].value, a["new"].value) == pytest.approx((0.55, 0.75)) and a["change"].value == pytest.approx(0.2)
+    assert (a["rows"], a["silent"], b["silent"]) == (12 * 30, (0, 120), (0, 0))
+    assert b["change"].value == 0 and b["p"] == 1 and a["p"] < 0.001
+    assert (a["places"], b["places"]) == ((2, 1), (1, 2)) and found["reordered"] and found["compared"] == 2
     # 240 rows of each; of those of a every table gains 1 or 3 on either side, 24 a table on average
-    assert (found.rows, found.gained, found.lost) == (480, 48, 0) and found.same.value == pytest.approx(432 / 480)
+    assert [found[name] for name in ("rows", "gained", "lost")] == [480, 48, 0]
+    assert found["same"].value == pytest.approx(432 / 480)
 
 
 def test_a_version_without_a_verdict_changes_nothing_that_can_be_told():
     silent = [JudgedTwice(f"s{at}", "c", ((1, MISSING), (0, MISSING)), ((1, UNCLEAR),)) for at in range(8)]
     found = bridge({"a": silent, "b": silent})
-    assert found.reordered is None and (found.rows, found.compared, found.same.value) == (0, 0, None)
+    assert found["reordered"] is None and (found["rows"], found["compared"], found["same"].value) == (0, 0, None)
     why = "no story has rows of either table of which both have a verdict"
-    for one in found.models:
-        assert {one.old.value, one.new.value, one.change.value, one.p} == {None}
-        assert one.places == (None, None) and one.silent == (0, 24) and one.change.reason == why
+    for one in found["models"]:
+        assert {one["old"].value, one["new"].value, one["change"].value, one["p"]} == {None}
+        assert one["places"] == (None, None) and one["silent"] == (0, 24) and one["change"].reason == why
     known = [judged(f"s{at}", 5, 6) for at in range(8)]
     half = bridge({"a": silent, "b": known})
-    assert half.reordered is None and half.compared == 1 and half.models[1].places == (1, 1)
+    assert half["reordered"] is None and half["compared"] == 1 and half["models"][1]["places"] == (1, 1)
