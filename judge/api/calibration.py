@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -29,14 +29,6 @@ _VERSION = r"^[0-9a-f]{1,64}$"
 class BridgeFilter(Strict):
     old = Pattern(_VERSION, help_text="Version of the old judge; its beginning is enough.")
     new = Pattern(_VERSION, help_text="Version of the new judge; its beginning is enough.")
-
-
-class ChosenJudgeOut(serializers.Serializer):
-    judge = serializers.CharField()
-    version = serializers.CharField()
-    reason = serializers.CharField()
-    by = serializers.CharField(allow_null=True, help_text="User name; null for who is not here any more.")
-    at = serializers.DateTimeField()
 
 
 class RivalOut(serializers.Serializer):
@@ -84,7 +76,18 @@ class WordsOut(serializers.Serializer):
 class CalibrationOut(WordsOut):
     study = serializers.CharField()
     settled = serializers.IntegerField(help_text="Tables that people settled.")
-    chosen = ChosenJudgeOut(allow_null=True, help_text="The judge that the study chose.")
+    chosen = inline_serializer(
+        "ChosenJudgeOut",
+        {
+            "judge": serializers.CharField(),
+            "version": serializers.CharField(),
+            "reason": serializers.CharField(),
+            "by": serializers.CharField(allow_null=True, help_text="User name; null for who is not here any more."),
+            "at": serializers.DateTimeField(),
+        },
+        allow_null=True,
+        help_text="The judge that the study chose.",
+    )
     judges = JudgeReportOut(many=True)
 
 
@@ -97,14 +100,12 @@ class PanelOut(WordsOut):
     weighted = serializers.DictField(help_text="Agreement of the vote weighted by calibration.")
 
 
-class JudgeVersionOut(serializers.Serializer):
-    judge = serializers.CharField()
-    version = serializers.CharField()
+_OF_JUDGE = {"judge": serializers.CharField(), "version": serializers.CharField()}
 
 
 class BridgeOut(serializers.Serializer):
-    old = JudgeVersionOut()
-    new = JudgeVersionOut()
+    old = inline_serializer("JudgeVersionOut", _OF_JUDGE)
+    new = inline_serializer("JudgeVersionOut", _OF_JUDGE)
     tables = serializers.IntegerField(help_text="Tables that both judged.")
     judged_by_one = serializers.IntegerField(help_text="Tables that one of the two judged.")
     reordered = serializers.BooleanField(

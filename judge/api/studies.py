@@ -1,6 +1,6 @@
 """Studies of alignment, for those who see their pages."""
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -14,6 +14,7 @@ from annotation.services.open_work import Work
 from core.api.description import path_parameter
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
+from core.plain import plain
 from judge.access import aligns_still, closed_tables, study_of, visible_studies
 from judge.models import AlignmentStudy
 from judge.services.alignment_export import document_of_table, tables_of
@@ -40,43 +41,41 @@ class StudyOut(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class StudyProgressOut(serializers.Serializer):
-    tables = serializers.IntegerField()
-    settled = serializers.IntegerField(help_text="Tables of which every row is settled.")
-    open_rows = serializers.IntegerField(help_text="Rows without a majority, which wait for an expert.")
-    open_tables = serializers.IntegerField(help_text="Tables with such rows.")
-    handed_in = serializers.IntegerField(help_text="Alignments that people have handed in.")
-    wanted = serializers.IntegerField(help_text="Alignments that the study asks for.")
-    free = serializers.IntegerField(help_text="Alignments that nobody has been given.")
-
-
-class OpenTablesOut(serializers.Serializer):
-    tables = serializers.ListField(
-        source="uids", child=serializers.CharField(), help_text="uids of tables that you may decide."
-    )
-    own = serializers.IntegerField(help_text="Tables that you aligned yourself, and so may not decide.")
-    busy = serializers.IntegerField(help_text="Tables on whose texts you still have work.")
-    deciders = serializers.ListField(child=serializers.CharField(), help_text="Who may decide your own.")
-    stuck = serializers.IntegerField(help_text="Tables of your own that no member may decide.")
-
-
 class StudyDetailOut(StudyOut):
     class Meta(StudyOut.Meta):
         fields = (*StudyOut.Meta.fields, "progress", "open", "agreement")
         read_only_fields = fields
 
-    progress = serializers.SerializerMethodField()
-    open = serializers.SerializerMethodField(help_text="Tables with open rows, as far as you may decide them.")
-    agreement = serializers.SerializerMethodField(help_text=f"How far people agree, with intervals over {CLUSTERS}.")
-
-    def get_progress(self, study: AlignmentStudy) -> StudyProgressOut:
-        return StudyProgressOut(self.context["progress"]).data
-
-    def get_open(self, study: AlignmentStudy) -> OpenTablesOut:
-        return OpenTablesOut(self.context["open"]).data
-
-    def get_agreement(self, study: AlignmentStudy) -> serializers.DictField:
-        return self.context["agreement"]
+    progress = inline_serializer(
+        "StudyProgressOut",
+        {
+            "tables": serializers.IntegerField(),
+            "settled": serializers.IntegerField(help_text="Tables of which every row is settled."),
+            "open_rows": serializers.IntegerField(help_text="Rows without a majority, which wait for an expert."),
+            "open_tables": serializers.IntegerField(help_text="Tables with such rows."),
+            "handed_in": serializers.IntegerField(help_text="Alignments that people have handed in."),
+            "wanted": serializers.IntegerField(help_text="Alignments that the study asks for."),
+            "free": serializers.IntegerField(help_text="Alignments that nobody has been given."),
+        },
+        read_only=True,
+    )
+    open = inline_serializer(
+        "OpenTablesOut",
+        {
+            "tables": serializers.ListField(
+                child=serializers.CharField(), help_text="uids of tables that you may decide."
+            ),
+            "own": serializers.IntegerField(help_text="Tables that you aligned yourself, and so may not decide."),
+            "busy": serializers.IntegerField(help_text="Tables on whose texts you still have work."),
+            "deciders": serializers.ListField(child=serializers.CharField(), help_text="Who may decide your own."),
+            "stuck": serializers.IntegerField(help_text="Tables of your own that no member may decide."),
+        },
+        read_only=True,
+        help_text="Tables with open rows, as far as you may decide them.",
+    )
+    agreement = serializers.DictField(
+        read_only=True, help_text=f"How far people agree, with intervals over {CLUSTERS}."
+    )
 
 
 class AnswerOut(serializers.Serializer):
@@ -154,12 +153,12 @@ class OneStudy(GenericAPIView):
         access, alignment_study = study_of(request.user, slug, study)
         read_query(request, Strict)
         waiting = open_tables(alignment_study, request.user, but=open_work(access, before=Work.ALIGNED_ROWS))
-        counts = {
-            "progress": progress_of(alignment_study),
-            "open": waiting,
+        document = StudyOut(alignment_study).data | {
+            "progress": plain(progress_of(alignment_study)),
+            "open": plain(waiting) | {"tables": waiting.uids},
             "agreement": agreement_report(alignment_study)[0].as_json(),
         }
-        return Response(StudyDetailOut(alignment_study, context=counts).data)
+        return Response(document)
 
 
 class Tables(Listing):
