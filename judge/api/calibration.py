@@ -1,8 +1,5 @@
 """Shapes of answers about judges beside people."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
@@ -10,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.description import SLUG, answers
-from core.api.errors import CannotBeDone
+from core.api.errors import refusing
 from core.api.fields import Pattern, Strict, read_query
 from judge.access import calibrated_study
 from judge.api.studies import CLUSTERS, STUDY
@@ -151,7 +148,7 @@ class PanelOfJudges(GenericAPIView):
         calibration. Admins who align no table of it any more."""
         _, alignment_study = calibrated_study(request.user, slug, study)
         own = read_query(request, PanelFilter).get("own")
-        with refused():
+        with refusing(Refused):
             return Response(PanelOut(panel_document(alignment_study, apart=not own)).data)
 
 
@@ -167,13 +164,5 @@ class ChangeOfJudge(GenericAPIView):
         who align no table of the study any more."""
         _, alignment_study = calibrated_study(request.user, slug, study)
         asked = read_query(request, BridgeFilter)
-        with refused():
+        with refusing(Refused):
             return Response(BridgeOut(bridge_document(alignment_study, asked["old"], asked["new"])).data)
-
-
-@contextmanager
-def refused() -> Iterator[None]:
-    try:
-        yield
-    except Refused as error:
-        raise CannotBeDone(str(error)) from error

@@ -1,7 +1,7 @@
 """Agreement of people on alignments: the same MatchCount of a row, and the same links."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -146,23 +146,10 @@ Linked = tuple[str, bool, int, int]
 among the person's links."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProposalEffect:
-    """The share of proposals that people linked if these were `shown` and if they were not (`blind`), and the first
-    less the second, each over proposals with its interval over clusters. `lacking` counts the alignments that are in no
-    figure, as they are not handed in: `shown` and `blind`, of so many (`of_shown`, `of_blind`)."""
-
-    shown: Estimate
-    blind: Estimate
-    difference: Estimate
-    lacking: Mapping[str, int]
-
-
-def effect_of(
-    alignments: Sequence[Linked], *, seed: int, lacking: Mapping[str, int], over: ClusterName = STORIES
-) -> ProposalEffect:
-    """Return how much likelier people link what is proposed to them. Who sees proposals is drawn for each alignment,
-    so that the two kinds have the same tables but for chance."""
+def effect_of(alignments: Sequence[Linked], *, seed: int, over: ClusterName = STORIES) -> Json:
+    """Return the share of proposals that people linked if these were `shown` and if they were not (`blind`), and the
+    first less the second as `difference`, each over proposals with its interval over clusters. Who sees proposals is
+    drawn for each alignment, so that the two kinds have the same tables but for chance."""
     rows = [
         [linked * kind, proposals * kind] for _, blind, proposals, linked in alignments for kind in (not blind, blind)
     ]
@@ -173,12 +160,12 @@ def effect_of(
     def estimate(measure: Measure, n: float, scale: Scale, empty: str) -> Estimate:
         return estimate_of(sums, measure, n=int(n), scale=scale, unit=over.plural, empty=empty, seed=seed)
 
-    return ProposalEffect(
-        estimate(first_by_second, shown, SHARE, NOBODY),
-        estimate(_blind, blind, SHARE, NOBODY),
-        estimate(lambda sums: first_by_second(sums) - _blind(sums), min(shown, blind), DIFFERENCE, ONE_ARM),
-        lacking,
-    )
+    less = estimate(lambda sums: first_by_second(sums) - _blind(sums), min(shown, blind), DIFFERENCE, ONE_ARM)
+    return {
+        "shown": estimate(first_by_second, shown, SHARE, NOBODY),
+        "blind": estimate(_blind, blind, SHARE, NOBODY),
+        "difference": less,
+    }
 
 
 def _blind(sums: Floats) -> Floats:

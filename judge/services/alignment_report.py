@@ -19,14 +19,7 @@ from annotation.services.checklist import State, Step, state_of
 from annotation.services.progress import Totals
 from core.plain import Json
 from core.wording import counted
-from judge.domain.alignment_agreement import (
-    AlignedTable,
-    AlignmentAgreement,
-    ProposalEffect,
-    agreement_of,
-    effect_of,
-    pairs_of_people,
-)
+from judge.domain.alignment_agreement import AlignedTable, AlignmentAgreement, agreement_of, effect_of, pairs_of_people
 from judge.domain.proposing import propose
 from judge.models import (
     Alignment,
@@ -58,10 +51,6 @@ class OpenTables:
     busy: int
     deciders: tuple[str, ...]
     stuck: int
-
-    @property
-    def uids(self) -> list[str]:
-        return [table.task.uid for table in self.tables]
 
 
 def open_tables(study: AlignmentStudy, person: User, *, but: Collection[int] = ()) -> OpenTables:
@@ -251,9 +240,10 @@ def accepted_of(study: AlignmentStudy) -> Json:
     return {"links": links, "accepted": kept, "changed": len(proposed) - kept}
 
 
-def effect_of_proposals(study: AlignmentStudy) -> ProposalEffect | None:
-    """Return how much likelier people link what a page proposes if it does; None for a study that shows proposals to
-    everybody. One statement."""
+def effect_of_proposals(study: AlignmentStudy) -> Json | None:
+    """Return how much likelier people link what a page proposes if it does (`effect_of`); None for a study that shows
+    proposals to everybody. `lacking` counts the alignments that are in no figure, as they are not handed in: `shown`
+    and `blind`, of so many (`of_shown`, `of_blind`). One statement."""
     if not study.blind_share:
         return None
     linked_proposals = []
@@ -270,7 +260,7 @@ def effect_of_proposals(study: AlignmentStudy) -> ProposalEffect | None:
         pairs = {(f"p{at + 1}", f"g{other + 1}") for at, other, _exact in proposals}
         linked = {(row, other) for row, answer in alignment.answers_by_row.items() for other in answer.links}
         linked_proposals.append((alignment.task.cluster, alignment.is_blind, len(pairs), len(pairs & linked)))
-    return effect_of(linked_proposals, seed=study.seed, over=cluster_of(study), lacking=lacking)
+    return effect_of(linked_proposals, seed=study.seed, over=cluster_of(study)) | {"lacking": lacking}
 
 
 def steps_of(project: Project, totals: Totals) -> list[Step]:

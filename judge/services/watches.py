@@ -18,7 +18,7 @@ from annotation.services import audit
 from benchmark.domain.parameters import SEED
 from benchmark.models import DatasetSample, Run, RunItem
 from benchmark.services.archiving import locked_run
-from benchmark.services.estimates import Asking, Estimate, Look, estimate_all, parts_of
+from benchmark.services.estimates import Asking, Estimate, estimate_all, parts_of
 from benchmark.services.judges import judged_at, version_failure
 from benchmark.services.launches import judging_plans, start_run
 from benchmark.services.plan_checks import check_all_but_samples
@@ -144,10 +144,10 @@ def repeat_plan(plan: WatchPlan, *, title: str = "", anew: int = 0) -> Plan:
     return asked
 
 
-def estimate_of_repeat(plan: WatchPlan, look: Look | None = None) -> Estimate:
+def estimate_of_repeat(plan: WatchPlan) -> Estimate:
     """Estimate what asking the anchors once costs; the ledger never has any of these answers. Raises RunRefused."""
     samples, asked = checked(plan), repeat_plan(plan, anew=1)
-    return estimate_all([Asking(asked, samples, parts_of(asked, samples))], look)
+    return estimate_all([Asking(asked, samples, parts_of(asked, samples))])
 
 
 @transaction.atomic

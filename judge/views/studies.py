@@ -93,11 +93,11 @@ def study(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         "accepted": accepted_of(aligned),
         "effect": effect
         and [
-            _named(_("Proposals that people linked, where they were shown"), effect.shown),
-            _named(_("The same pairs, where nothing was proposed"), effect.blind),
-            _named(_("The first less the second"), effect.difference),
+            _named(_("Proposals that people linked, where they were shown"), effect["shown"]),
+            _named(_("The same pairs, where nothing was proposed"), effect["blind"]),
+            _named(_("The first less the second"), effect["difference"]),
         ],
-        "lacking": effect and effect.lacking,
+        "lacking": effect and effect["lacking"],
     }
     return render(request, "judge/study.html", access.context | context)
 

@@ -22,8 +22,7 @@ from benchmark.services.reports import report_of
 from judge.models import Alignment, AlignmentStudy, AnchorWatch
 from judge.services import runs as shown
 from judge.services.alignment_report import effect_of_proposals, progress_of
-from judge.services.calibration import calibrated
-from judge.services.calibration import report_of as report_of_judge
+from judge.services.calibration import calibrated, reported
 from judge.services.sample import SAMPLE_JUDGES
 from judge.services.watch_reports import DRIFT, read_watch
 from tests.sample import sample
@@ -88,9 +87,10 @@ def test_what_was_broken_off_is_completed_nothing_is_doubled_and_every_page_show
     assert 0 < progress.settled < progress.tables and 0 < progress.handed_in < progress.wanted
     assert progress.open_rows  # where the two differ: an expert decides
     effect = effect_of_proposals(study)  # of proposals on links, by those who see none
-    assert effect.shown.n > effect.blind.n > 0 and effect.difference.interval
+    assert effect["shown"].n > effect["blind"].n > 0 and effect["difference"].interval
     judges, _ = calibrated(study)
-    agreement = {one.name: report_of_judge(one, study).calibration.overall.by_story.value for one in judges}
+    reports = reported(study, judges, judges)
+    agreement = {one.judge.name: one.calibration.overall.by_story.value for one in reports}
     steady, hasty = sample_results.OTHER_JUDGES
     assert 1 > agreement[sample_results.JUDGE] > agreement[steady] > agreement[hasty] > 0.7
     for page in ("", "panel/"):

@@ -275,9 +275,9 @@ def test_what_proposals_do_to_links_is_measured_by_those_who_see_none(cast, clie
         assert {row: to["gold"] for row, to in shown.items()} == ({} if one.is_blind else {"p1": "g1", "p2": "g2"})
         answer_all(one, **({"p1": "g1"} if one.is_blind else {"p1": "g1", "p2": "g2"}))
     effect = effect_of_proposals(study)
-    assert (effect.shown.value, effect.blind.value, effect.difference.value) == (1, 0.5, 0.5)
-    assert (effect.shown.n, effect.blind.n) == (2 * (len(own) - len(blind)), 2 * len(blind))
-    low, high = effect.difference.interval
+    assert [effect[name].value for name in ("shown", "blind", "difference")] == [1, 0.5, 0.5]
+    assert (effect["shown"].n, effect["blind"].n) == (2 * (len(own) - len(blind)), 2 * len(blind))
+    low, high = effect["difference"].interval
     assert low <= 0.5 <= high
     client.force_login(cast.alice)
     page = read(client, "study", study.uid)

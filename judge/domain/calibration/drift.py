@@ -27,6 +27,8 @@ FEWEST_FREE = FEWEST_BASELINE // FEWEST_ROUNDS
 _EDGE = 0.005
 """No anchor is taken to agree always, or never."""
 _LEAST_DISPERSION, _MOST_DISPERSION = 1e-4, 0.9
+HORIZON, FALSE_ALARMS = 500, 0.05
+"""The number of stories for which an unchanged judge is watched, and the share of such watches that may alarm."""
 TOO_FEW = Sentence(
     "a chart needs at least {fewest_baseline} answers to anchors that were asked again while calibrating",
     fewest_baseline=FEWEST_BASELINE,
@@ -81,11 +83,9 @@ class Batch:
         return not self.low <= self.mean <= self.high
 
 
-def chart(
-    baseline: Mapping[str, Sequence[float]], *, size: float, horizon: int = 500, false_alarms: float = 0.05, seed: int
-) -> Chart:
-    """Return a chart that notices a drop of `size` and alarms falsely in about `false_alarms` of all watches of
-    `horizon` stories.
+def chart(baseline: Mapping[str, Sequence[float]], *, size: float, seed: int) -> Chart:
+    """Return a chart that notices a drop of `size` and alarms falsely in about `FALSE_ALARMS` of all watches of
+    `HORIZON` stories.
 
     `baseline` has, by anchor, its agreement with its first verdicts each time it was asked again at the start. Raises
     ValueError for too few of these and for a size out of range.
@@ -104,11 +104,11 @@ def chart(
     rng = np.random.default_rng(seed)
 
     def sums(drop: float = 0.0) -> Floats:
-        """The cumulative sums of each simulated watch, shape (resamples, horizon)."""
-        steps = np.cumsum(-_drawn(rng, means, times, squares, horizon, drop) - size / 2, axis=1)
+        """The cumulative sums of each simulated watch, shape (resamples, HORIZON)."""
+        steps = np.cumsum(-_drawn(rng, means, times, squares, drop) - size / 2, axis=1)
         return steps - np.minimum(np.minimum.accumulate(steps, axis=1), 0)
 
-    limit = max(float(np.quantile(sums().max(axis=1), 1 - false_alarms)), 1e-9)
+    limit = max(float(np.quantile(sums().max(axis=1), 1 - FALSE_ALARMS)), 1e-9)
     falsely = float((sums().max(axis=1) > limit).mean())
     beyond = sums(size) > limit
     notices = np.where(beyond.any(axis=1), beyond.argmax(axis=1) + 1.0, np.inf)
@@ -119,16 +119,16 @@ def chart(
         float((squares / free) ** 0.5),
         size,
         limit,
-        horizon,
+        HORIZON,
         falsely,
-        int(median) if median <= horizon else None,
-        int(most) if most <= horizon else None,
+        int(median) if median <= HORIZON else None,
+        int(most) if most <= HORIZON else None,
         {name: Level(float(values.mean()), len(values)) for name, values in zip(names, answers, strict=True)},
     )
 
 
-def _drawn(rng: np.random.Generator, means: Floats, times: Floats, squares: float, horizon: int, drop: float) -> Floats:
-    """Return watches of agreements less the levels of their anchors at the start, shape (resamples, horizon); the
+def _drawn(rng: np.random.Generator, means: Floats, times: Floats, squares: float, drop: float) -> Floats:
+    """Return watches of agreements less the levels of their anchors at the start, shape (resamples, HORIZON); the
     anchors come in turn. `means`, `times` and `squares` are the means, counts and sum of squared deviations of the
     answers at the start.
 
@@ -145,7 +145,7 @@ def _drawn(rng: np.random.Generator, means: Floats, times: Floats, squares: floa
     own = np.sqrt(dispersion * unit / times) * rng.standard_normal((RESAMPLES, len(middle)))
     true = 1 / (1 + np.exp(-logits)) + own - own.mean(axis=1, keepdims=True) - drop
     levels = np.clip(true, _EDGE, 1 - _EDGE)
-    turns = np.arange(horizon) % len(middle)
+    turns = np.arange(HORIZON) % len(middle)
     strength = 1 / dispersion - 1
     below: Floats = rng.beta((levels * strength)[:, turns], ((1 - levels) * strength)[:, turns]) - means[turns]
     return below

@@ -175,11 +175,9 @@ class Differing:
         return self.p is not None and self.p < ALPHA
 
 
-def differing(
-    models: Mapping[Any, Sequence[JudgedStory]], metric: Metric = Metric.F1, *, over: ClusterName = STORIES
-) -> Differing:
-    """Return the test of whether the judge's error on scores by `metric` differs by model."""
-    errors = {name: mean_error(stories, metric, over=over) for name, stories in sorted(models.items())}
+def differing(models: Mapping[Any, Sequence[JudgedStory]], *, over: ClusterName = STORIES) -> Differing:
+    """Return the test of whether the judge's error on F1 differs by model."""
+    errors = {name: mean_error(stories, Metric.F1, over=over) for name, stories in sorted(models.items())}
     by_model = {name: error.estimate for name, error in errors.items()}
     if len(models) < 2:
         return Differing(by_model, None, ONE_MODEL)

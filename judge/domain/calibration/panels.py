@@ -147,7 +147,6 @@ def self_preference(
     models: Mapping[str, Sequence[JudgedStory]],
     family: str,
     family_of: Mapping[str, str],
-    metric: Metric = Metric.F1,
     *,
     over: ClusterName = STORIES,
 ) -> Json:
@@ -156,7 +155,7 @@ def self_preference(
     own, others = (
         mean_error(
             [story for name, part in models.items() if (family_of.get(name) == family) == is_own for story in part],
-            metric,
+            Metric.F1,
             over=over,
         )
         for is_own in (True, False)
@@ -201,9 +200,7 @@ def _verdicts(pair: Pair) -> tuple[bool | None, bool | None]:
     return (old, new) if old is not None and new is not None else (None, None)
 
 
-def bridge(
-    models: Mapping[str, Sequence[JudgedTwice]], metric: Metric = Metric.F1, *, over: ClusterName = STORIES
-) -> Json:
+def bridge(models: Mapping[str, Sequence[JudgedTwice]], *, over: ClusterName = STORIES) -> Json:
     """Return the changes between two versions of a judge on the tables of each model that both judged.
 
     Each of the `models` has its score by the old and the new version on the same rows, the `change` with its p value
@@ -212,7 +209,7 @@ def bridge(
     `reordered` is True if the order of the models changes. It is None if that cannot be told, as some have no score or
     there is one model only. `rows` have a verdict of both, `same` is the share with the same one; `gained` rows became
     matched, `lost` ones unmatched."""
-    scores = {name: _scores(tables, metric, over) for name, tables in models.items()}
+    scores = {name: _scores(tables, over) for name, tables in models.items()}
     changes = {name: contrast(new, old, unit=over.plural) for name, (old, new) in scores.items()}
     adjusted = dict(zip(changes, holm([p for _, p in changes.values()]), strict=True))
     old_places, new_places = (_places({name: pair[at].estimate for name, pair in scores.items()}) for at in range(2))
@@ -253,8 +250,8 @@ def _same_verdicts(tables: Sequence[JudgedTwice], over: ClusterName) -> Json:
     return {"rows": len(known), "same": same.estimate, "gained": gained, "lost": lost}
 
 
-def _scores(tables: Sequence[JudgedTwice], metric: Metric, over: ClusterName) -> tuple[Mean, Mean]:
-    old, new = (mean_judged([table.by(at) for table in tables], metric, over=over) for at in range(2))
+def _scores(tables: Sequence[JudgedTwice], over: ClusterName) -> tuple[Mean, Mean]:
+    old, new = (mean_judged([table.by(at) for table in tables], Metric.F1, over=over) for at in range(2))
     if old.estimate.value is None:
         text = "no {singular} has rows of either table of which both have a verdict"
         old = new = no_mean(Sentence(text, singular=word(over.singular)))

@@ -21,8 +21,7 @@ from benchmark.suites import registry
 from benchmark.suites.registry import suite_named
 from judge.domain.calibration.tables import Metric
 from judge.models import Alignment, AlignmentStudy
-from judge.services.calibration import calibrated
-from judge.services.calibration import report_of as report_of_judge
+from judge.services.calibration import calibrated, reported
 from judge.services.corrections import scores_of_runs
 from judge.services.judgements import judgements_of
 from judge.services.watches import WatchPlan, start_watch, watchable_of
@@ -136,7 +135,8 @@ def test_a_judge_that_leans_to_a_place_flips_where_the_texts_are_swapped(world, 
     assert overall["accuracy"] == sum(kept) / len(kept) and overall["unreadable"] == len(turned)
     study = world.study(run, 2 * MANY)
     [judge], _settled = calibrated(study, only=version_of(run))
-    flips = report_of_judge(judge, study).calibration.flips
+    [report] = reported(study, [judge], [judge])
+    flips = report.calibration.flips
     assert (flips.passes, flips.rows, len(flips.names)) == (2, 4 * MANY, 4 * len(turned))
     client.force_login(world.cast.alice)
     slug = run.project.slug
@@ -241,7 +241,7 @@ def test_people_align_and_the_judges_score_is_corrected(judged, client, monkeypa
     assert task.text.startswith("What does Bea believe") and "Ole: I carried" in task.text
     judges, settled = calibrated(study)
     assert len(settled) == study.tasks.count()
-    reports = {judge.name: report_of_judge(judge, study) for judge in judges}
+    reports = {report.judge.name: report for report in reported(study, judges, judges)}
     sharp, dull = (reports[name].calibration.overall for name in ("oracle-judge", "blunt-judge"))
     # the oracle says what people say; the blunt judge takes answers for right that are not, and misses none
     assert (sharp.by_story.value, sharp.sensitivity.value, sharp.specificity.value) == (1, 1, 1)
