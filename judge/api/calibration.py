@@ -97,12 +97,14 @@ class PanelOut(WordsOut):
     weighted = serializers.DictField(help_text="Agreement of the vote weighted by calibration.")
 
 
-_OF_JUDGE = {"judge": serializers.CharField(), "version": serializers.CharField()}
+class JudgeVersionOut(serializers.Serializer):
+    judge = serializers.CharField()
+    version = serializers.CharField()
 
 
 class BridgeOut(serializers.Serializer):
-    old = inline_serializer("JudgeVersionOut", _OF_JUDGE)
-    new = inline_serializer("JudgeVersionOut", _OF_JUDGE)
+    old = JudgeVersionOut()
+    new = JudgeVersionOut()
     tables = serializers.IntegerField(help_text="Tables that both judged.")
     judged_by_one = serializers.IntegerField(help_text="Tables that one of the two judged.")
     reordered = serializers.BooleanField(
