@@ -155,7 +155,7 @@ class OneStudy(GenericAPIView):
         waiting = open_tables(alignment_study, request.user, but=open_work(access, before=Work.ALIGNED_ROWS))
         document = StudyOut(alignment_study).data | {
             "progress": plain(progress_of(alignment_study)),
-            "open": plain(waiting) | {"tables": [table.task.uid for table in waiting.tables]},
+            "open": waiting | {"tables": [table.task.uid for table in waiting["tables"]]},
             "agreement": agreement_report(alignment_study)[0].as_json(),
         }
         return Response(document)

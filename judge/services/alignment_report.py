@@ -40,38 +40,24 @@ def taken_by_others(project: Project, person: User, now: datetime) -> dict[int, 
     return {claim.story_id: claim.expert.shown_name for claim in Claim.objects.of_others(person, project, now)}
 
 
-@dataclass(frozen=True, slots=True)
-class OpenTables:
-    """Tables of a study with open rows: those that one person may decide, most open rows first; the numbers of tables
-    that they aligned themselves (`own`), that wait for their own work on the story (`busy`), and that no member may
-    decide (`stuck`, of their own); and the members who may decide one of their own."""
-
-    tables: list[SettledAlignment]
-    own: int
-    busy: int
-    deciders: tuple[str, ...]
-    stuck: int
-
-
-def open_tables(study: AlignmentStudy, person: User, *, but: Collection[int] = ()) -> OpenTables:
-    """Return the tables of a study with open rows as this person may decide them; `but` are stories on which they still
-    have work. Four statements."""
+def open_tables(study: AlignmentStudy, person: User, *, but: Collection[int] = ()) -> Json:
+    """Return the `tables` of a study with open rows that this person may decide, most open rows first; the numbers of
+    tables that they aligned themselves (`own`), that wait for their own work on the story (`busy`), and that no member
+    may decide (`stuck`, of their own); and the members who may decide one of their own (`deciders`). `but` are stories
+    on which they still have work. Four statements."""
     waiting, aligning = _waiting(study), still_aligned(study, person)
     own = [people for _, people in waiting if person.pk in people]
     others = [table for table, people in waiting if person.pk not in people]
     free = [table for table in others if table.task.story_id not in but and table.task.number not in aligning]
     members = _members(study) if own else []
     may = [[user for user in members if user.pk not in people] for people in own]
-    deciders = tuple(user.shown_name for user in members if any(user in users for users in may))
-    return OpenTables(free, len(own), len(others) - len(free), deciders, may.count([]))
-
-
-def next_open(
-    study: AlignmentStudy, person: User, *, after: AlignmentTask, but: Collection[int] = ()
-) -> AlignmentTask | None:
-    """Return another table with open rows that this person may decide, if any."""
-    waiting = open_tables(study, person, but=but).tables
-    return next((table.task for table in waiting if table.task_id != after.pk), None)
+    return {
+        "tables": free,
+        "own": len(own),
+        "busy": len(others) - len(free),
+        "deciders": [user.shown_name for user in members if any(user in users for users in may)],
+        "stuck": may.count([]),
+    }
 
 
 def deciders_of_each(study: AlignmentStudy) -> list[tuple[SettledAlignment, list[User]]]:

@@ -24,7 +24,7 @@ from judge.domain.proposing import actor_key, propose
 from judge.forms.alignments import LONGEST_REASON, AlignmentChangesIn, RowDecisionsIn
 from judge.models import AlignmentState, AlignmentTask, SettledAlignment
 from judge.services import settling
-from judge.services.alignment_report import next_open, taken_by_others
+from judge.services.alignment_report import open_tables, taken_by_others
 from judge.services.settling import Refused, alignments_of, decide, next_alignment, number_of
 
 
@@ -229,10 +229,9 @@ def save_decisions(request: UserRequest, slug: str, uid: str, table: str) -> Jso
         )  # fmt: skip
         others = taken_by_others(access.project, request.user, now)
         busy = {*open_work(access, before=Work.ALIGNED_ROWS), *others}
-        following = next_open(study, request.user, after=task, but=busy)
-        address = reverse("judge:study", args=[slug, uid])
-        if following:
-            address = reverse("judge:decide", args=[slug, uid, following.uid])
+        waiting = open_tables(study, request.user, but=busy)["tables"]
+        following = [other.task.uid for other in waiting if other.task_id != task.pk][:1]
+        address = reverse("judge:decide" if following else "judge:study", args=[slug, uid, *following])
         return {"next": address, "open_rows": settled.open_rows}
 
     return saved(request, RowDecisionsIn, save, made="made these decisions", refused=Refused)

@@ -88,7 +88,7 @@ def study(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         "people": people,
         "members": members_of(access.project),
         "waiting": waiting,
-        "open_tables": [(table, taken.get(table.task.story_id or 0, "")) for table in waiting.tables],
+        "open_tables": [(table, taken.get(table.task.story_id or 0, "")) for table in waiting["tables"]],
         "aligns_still": aligns_still(request.user, aligned),
         "accepted": accepted_of(aligned),
         "effect": effect
