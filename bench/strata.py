@@ -91,11 +91,7 @@ def measured(rng: np.random.Generator, aligned: int, size: tuple[float, float], 
         ends = []
         for own, rows in ((stories, tables), (simple(stories), simple(tables))):
             found = corrected(own, Metric.F1)
-            ends += [
-                found.interval,
-                mean_error(own, Metric.F1).estimate.interval,
-                agreement(rows, seed=1).by_story.interval,
-            ]
+            ends += [found.interval, mean_error(own).estimate.interval, agreement(rows, seed=1).by_story.interval]
         widths.append(ends[0][1] - ends[0][0])
         held += [low <= value <= high for value, (low, high) in zip(truth * 2, ends, strict=True)]
     shares = [f"{share:.1f}" for share in 100 * held / data_sets]

@@ -294,7 +294,7 @@ def report_of(judge: StudyJudge, study: AlignmentStudy, selection: Selection) ->
                 name,
                 scores,
                 as_displayed(corrected(stories, Metric.F1, Averaging.CATEGORIES, over=over)),
-                mean_judged(stories, Metric.F1, over=over).estimate,
+                mean_judged(stories, over=over).estimate,
                 foreseen(f1, min(f1.aligned + MORE, len(f1.moves))),
                 needed(f1, NARROW, len(f1.moves)),
                 len(models),

@@ -128,23 +128,23 @@ def contrast(first: Mean, second: Mean, *, unit: str = STORIES.aligned) -> tuple
     return SpannedEstimate(value, n, ends, reason=why), p
 
 
-def mean_judged(stories: Sequence[JudgedStory], metric: Metric, *, over: ClusterName = STORIES) -> Mean:
-    """Return the mean score by the judge, over the stories on which it has verdicts. Its interval knows nothing of the
+def mean_judged(stories: Sequence[JudgedStory], *, over: ClusterName = STORIES) -> Mean:
+    """Return the mean F1 by the judge, over the stories on which it has verdicts. Its interval knows nothing of the
     judge's error."""
-    judged = [story for story in stories if story.certain or story.judged.has_value(metric)]
+    judged = [story for story in stories if story.certain or story.judged.has_value(Metric.F1)]
     if all(story.certain for story in judged) and len(judged) < len(stories):
         return no_mean(Sentence("the judge has no verdict on any {singular}", singular=word(over.singular)))
-    scores = [0.0 if story.certain else story.judged.score(metric) for story in judged]
+    scores = [0.0 if story.certain else story.judged.f1 for story in judged]
     names = [story.story for story in judged]
     return weighted_mean(scores, [1.0] * len(judged), names, scale=SHARE, unit=over.plural)
 
 
-def mean_error(stories: Sequence[JudgedStory], metric: Metric, *, over: ClusterName = STORIES) -> Mean:
-    """Return the judge's scores less those of people, over the stories on which both have verdicts."""
+def mean_error(stories: Sequence[JudgedStory], *, over: ClusterName = STORIES) -> Mean:
+    """Return F1 by the judge less that by people, over the stories on which both have verdicts."""
     aligned = [
-        (story, story.judged.score(metric) - story.human.score(metric))
+        (story, story.judged.f1 - story.human.f1)
         for story in stories
-        if story.human and story.human.has_value(metric) and story.judged.has_value(metric)
+        if story.human and story.human.has_value(Metric.F1) and story.judged.has_value(Metric.F1)
     ]
     return weighted_mean(
         [error for _, error in aligned],
@@ -177,7 +177,7 @@ class Differing:
 
 def differing(models: Mapping[Any, Sequence[JudgedStory]], *, over: ClusterName = STORIES) -> Differing:
     """Return the test of whether the judge's error on F1 differs by model."""
-    errors = {name: mean_error(stories, Metric.F1, over=over) for name, stories in sorted(models.items())}
+    errors = {name: mean_error(stories, over=over) for name, stories in sorted(models.items())}
     by_model = {name: error.estimate for name, error in errors.items()}
     if len(models) < 2:
         return Differing(by_model, None, ONE_MODEL)

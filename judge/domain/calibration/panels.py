@@ -20,7 +20,7 @@ from judge.domain.calibration.means import (
     no_mean,
     weighted_mean,
 )
-from judge.domain.calibration.tables import JudgedStory, MatchCount, Matches, Metric, Table, Unknown, matched
+from judge.domain.calibration.tables import JudgedStory, MatchCount, Matches, Table, Unknown, matched
 
 _CAP = 0.5
 """Observations added to each cell that a rate is of, so that a judge never wrong so far is not taken to be certain."""
@@ -155,7 +155,6 @@ def self_preference(
     own, others = (
         mean_error(
             [story for name, part in models.items() if (family_of.get(name) == family) == is_own for story in part],
-            Metric.F1,
             over=over,
         )
         for is_own in (True, False)
@@ -251,7 +250,7 @@ def _same_verdicts(tables: Sequence[JudgedTwice], over: ClusterName) -> Json:
 
 
 def _scores(tables: Sequence[JudgedTwice], over: ClusterName) -> tuple[Mean, Mean]:
-    old, new = (mean_judged([table.by(at) for table in tables], Metric.F1, over=over) for at in range(2))
+    old, new = (mean_judged([table.by(at) for table in tables], over=over) for at in range(2))
     if old.estimate.value is None:
         text = "no {singular} has rows of either table of which both have a verdict"
         old = new = no_mean(Sentence(text, singular=word(over.singular)))

@@ -176,8 +176,8 @@ def test_what_the_judge_does_not_say_is_missing_and_no_nought():
         found = corrected(silent, Metric.F1, averaging)
         assert found.judged is None and found.tuning == 0 and found.unjudged == 120
         assert found.value == pytest.approx(found.human) and found.interval == pytest.approx(found.human_interval)
-    assert mean_judged(silent, Metric.F1).estimate.value is None
-    assert mean_error(silent, Metric.F1).estimate.value is None
+    assert mean_judged(silent).estimate.value is None
+    assert mean_error(silent).estimate.value is None
 
 
 def test_errors_that_were_not_seen_reach_as_far_as_the_stories_furthest_from_the_mean():
