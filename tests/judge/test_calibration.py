@@ -123,7 +123,7 @@ def test_the_report_compares_every_row_that_people_settled(world, study, admin, 
 
 def test_every_table_of_the_report_is_a_file(study, admin, base):
     """The page names the files; they have what the report has, in CSV, JSON and LaTeX."""
-    [(report, _)] = reports_of(study).reports
+    [report] = reports_of(study).reports
     page, version = admin.get(base).content.decode(), report.judge.version
     for name in ("corrected", "match-counts"):
         for suffix in ("json", "tex"):
