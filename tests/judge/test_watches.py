@@ -137,7 +137,7 @@ def test_anchors_are_asked_again_by_schedule_and_what_changed_is_noticed(watched
     assert watch.due_at == quiet.due_at + timedelta(days=7) and kinds(watch) == []
     report = read_watch(watch)
     assert report.answers == 102 and report.chart and report.repeats[-1].mean == 1
-    assert report.repeats[18].batch.stories == 6
+    assert len(report.repeats[18].points) == 6
     ask_anchors()
     assert watch.repeats.count() == 19, "nothing is due"
     # the provider answers by another system, and otherwise
