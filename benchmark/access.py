@@ -298,7 +298,7 @@ def waiting_sentence(open_stories: int, stories: int, suite: str = "") -> str:
 def _stories_of(document: Document) -> Numbers | None:
     """Return the numbers of the stories that a document is about; None of one across suites."""
     if document.comparison:
-        return {story.number for story in document.comparison.stories}
+        return {story["number"] for story in document.comparison.stories}
     return None if document.numbers is None else set(document.numbers)
 
 
@@ -344,7 +344,7 @@ def _whole_groups(groups: EntrantsByGroup) -> dict[str, list[EntrantResults]]:
 def _whole_comparison(comparison: Comparison, closed: Numbers) -> Comparison:
     """Return the comparison without rows by category, without corrected scores, which rest on few stories, and without
     the stories in `closed`."""
-    stories = [story for story in comparison.stories if story.number not in closed]
+    stories = [story for story in comparison.stories if story["number"] not in closed]
     withheld = len(comparison.stories) - len(stories)
     if not withheld:
         return comparison
@@ -421,7 +421,7 @@ def comparison_for(access: ProjectAccess, pair: Sequence[EntrantResults], compar
     """The comparison as this person may see it. Raises NotComparable where it would tell of the open stories."""
     suite = group_suite(comparison.group)
     closed = closed_to(access, suite)
-    stories = {story.number for story in comparison.stories}
+    stories = {story["number"] for story in comparison.stories}
     telling = any(entrant.kind in TELLING for entrant in pair)
     if _few(stories, closed, suite) or (telling and closed & stories):
         raise NotComparable(waiting_sentence(len(closed & stories), len(stories), suite))

@@ -13,7 +13,7 @@ import numpy as np
 from benchmark.domain.inference.cases import Cases
 from benchmark.domain.inference.paired import Tested
 from core.messages import gettext_noop
-from core.plain import WHERE_THERE_IS_ONE
+from core.plain import WHERE_THERE_IS_ONE, Json
 from core.statistics import (
     DIFFERENCE,
     RESAMPLES,
@@ -183,25 +183,6 @@ class AskedAgain(Difference):
     """The flips of each cluster that has one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Left:
-    """The samples that a control leaves unchanged: how many, which as ranges, and why."""
-
-    title: str
-    control: str
-    samples: int
-    same: int
-    numbers: str
-    why: str
-    steps: str
-    """The steps that are not asked under the control."""
-    noun: Sequence[str]
-    still: Sequence[str] = ()
-    """The scores of metric groups that the control leaves unchanged."""
-    unread: str = ""
-    """The reason why answers under the control cannot be read."""
-
-
 Rows = Mapping[str, Mapping[str, Sequence[AskedAgain]]]
 """Rows by metric group and parse."""
 
@@ -217,6 +198,9 @@ class AskedAgainResults:
     """Rows of each part of the samples, of metric groups that have parts."""
     without_parts: Mapping[str, str] = field(default_factory=dict)
     """The reasons why a suite could not make them, by metric group."""
-    left: Sequence[Left] = ()
+    left: Sequence[Json] = ()
+    """What each control leaves unchanged: its `title`, `control` and `noun`, how many `samples` there are and are the
+    `same`, their `numbers` as ranges and `why`, the `steps` that are not asked, the scores of metric groups that are
+    `still` the same, and why answers are `unread`."""
     unfinished: Sequence[str] = ()
     """The titles of the runs that are not finished."""

@@ -13,7 +13,6 @@ from benchmark.domain.asked_again import (
     AskedAgain,
     AskedAgainResults,
     Difference,
-    Left,
     MissingShares,
     answered_difference,
     flips_by_cluster,
@@ -36,6 +35,7 @@ from benchmark.suites.registry import group_named, group_suite, keys_of, nouns_o
 from benchmark.suites.results import EntrantResults
 from core.kept import kept_as
 from core.messages import Sentence, gettext_noop, listed, word
+from core.plain import Json
 from core.statistics import SHARE, Estimate, mean_estimates
 from workers.models import JobState
 
@@ -208,7 +208,7 @@ def _controlled(sides: Sides, name: str, entrant: EntrantResults, endpoint: int)
     return sides.compared(row, published, controlled)
 
 
-def _left(run: Run, control: Run, groups: Groups, moved: Set[tuple[str, str]]) -> Left:
+def _left(run: Run, control: Run, groups: Groups, moved: Set[tuple[str, str]]) -> Json:
     """Return the samples that a control leaves unchanged. `moved` has each control and metric group with rows."""
     asked, under = (
         set(RunItem.objects.filter(entrant__run=side).order_by().values_list("sample__number", flat=True).distinct())
@@ -220,13 +220,18 @@ def _left(run: Run, control: Run, groups: Groups, moved: Set[tuple[str, str]]) -
         for group, entrants in groups.items()
         if entrants and (described.name, group) not in moved and any(name == described.name for name, _ in moved)
     ]
-    return Left(
-        control=described.name, title=described.title, samples=len(asked), same=len(left), numbers=ranges(left),
-        why=described.same if left else "", noun=list(nouns_of_group(keys_of(run.suite)[0])),
-        steps=listed(suite.step(step).label.lower() for step in run.steps if step not in control.steps),
-        still=[group.score_title for group in still if {*group.rests_on} & {*control.steps}],
-        unread=outdated(settings_of(control)),
-    )  # fmt: skip
+    return {
+        "title": described.title,
+        "control": described.name,
+        "samples": len(asked),
+        "same": len(left),
+        "numbers": ranges(left),
+        "why": described.same if left else "",
+        "steps": listed(suite.step(step).label.lower() for step in run.steps if step not in control.steps),
+        "noun": list(nouns_of_group(keys_of(run.suite)[0])),
+        "still": [group.score_title for group in still if {*group.rests_on} & {*control.steps}],
+        "unread": outdated(settings_of(control)),
+    }
 
 
 def ranges(numbers: Sequence[int]) -> str:

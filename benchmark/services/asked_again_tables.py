@@ -5,7 +5,7 @@ from functools import partial
 
 from benchmark.controls.chosen import CONTROLS, STORYLESS
 from benchmark.domain import plots
-from benchmark.domain.asked_again import AskedAgain, AskedAgainResults, Left
+from benchmark.domain.asked_again import AskedAgain, AskedAgainResults
 from benchmark.domain.drawn import Plot
 from benchmark.domain.tables import OF, Cell, Cells, Column, Items, Source, Table, bounds_text, with_items
 from benchmark.services.comparison_tables import TEST_COLUMNS, difference_cells
@@ -23,6 +23,7 @@ from benchmark.suites.registry import (
 )
 from benchmark.suites.results import ShownPicture, ShownTable
 from core.messages import Sentence, clauses, gettext_noop, labelled, listed, uncapitalised, word
+from core.plain import Json
 from core.statistics import MISSING_RULE, method
 
 MOST_STORIES = 100
@@ -157,7 +158,7 @@ def control_table(rows: Sequence[AskedAgain], controls: AskedAgainResults, group
     ]
     notes = [_tested(gettext_noop("as published"), gettext_noop("under the control"), rows, group), MISSING_RULE]
     notes += [SAME_SCORE] if by_score else [SAME_ANSWER, COMPARED, SAME_SCORE]
-    if group_named(group).counts and any(row.same for row in controls.left):
+    if group_named(group).counts and any(row["same"] for row in controls.left):
         notes.append(OF_SETS)
     if STORYLESS.name in names:
         notes.append(AT_CHANCE if any(row.kind == "baseline" for row in rows) else NO_BASELINE)
@@ -188,9 +189,9 @@ def _by_score(rows: Sequence[AskedAgain]) -> bool:
     return all(row.same_answer is None for row in rows)
 
 
-def left_table(left: Sequence[Left]) -> Table:
+def left_table(left: Sequence[Json]) -> Table:
     """Tabulate the samples that each control leaves unchanged, and the reasons."""
-    many = left[0].noun[1] if left else "samples"
+    many = left[0]["noun"][1] if left else "samples"
     columns = [
         Column(key="title", header=gettext_noop("Control")),
         Column(key="samples", header=many.capitalize(), kind="count"),
@@ -200,17 +201,17 @@ def left_table(left: Sequence[Left]) -> Table:
         Column(key="steps", header=gettext_noop("Steps left out")),
     ]
     rows = [
-        {"title": row.title.capitalize(), "samples": row.samples, "same": row.same}
-        | {name: getattr(row, name) or None for name in ("why", "numbers", "steps")}
+        row | {"title": row["title"].capitalize()} | {name: row[name] or None for name in ("why", "numbers", "steps")}
         for row in left
     ]
     notes: list[str] = [UNCHANGED]
     for row in left:
-        if row.still:
+        title = row["title"].capitalize()
+        if row["still"]:
             text = gettext_noop("{row}: changes nothing that counts for {groups}, so no difference is shown.")
-            notes.append(Sentence(text, row=row.title.capitalize(), groups=listed(row.still)))
-        if row.unread:
-            notes.append(Sentence("{row}: no figures. {unread}", row=row.title.capitalize(), unread=row.unread))
+            notes.append(Sentence(text, row=title, groups=listed(row["still"])))
+        if row["unread"]:
+            notes.append(Sentence("{row}: no figures. {unread}", row=title, unread=row["unread"]))
     return Table(title=gettext_noop("What controls leave as it is"), columns=columns, rows=rows, notes=notes)
 
 

@@ -172,16 +172,14 @@ def story_table(comparison: Comparison) -> Table:
     category = [Column(key="category", header=gettext_noop("Category"))]
     columns = [
         Column(key="number", header=f"{noun.capitalize()}{', by its first question' * bool(group.unit)}"),
-        *(category if any(story.category for story in comparison.stories) else ()),
+        *(category if any(story["category"] for story in comparison.stories) else ()),
         share(key="first", header=comparison.first, unit="%"),
         share(key="second", header=comparison.second, unit="%"),
         share(key="difference", header=gettext_noop("Difference"), unit="points"),
     ]
     about = {"score_title": group.score_title, "noun": word(noun), "parse": word(comparison.parse)}
     title = Sentence("{score_title} by {noun}, {parse} parse", **about)
-    names = ("number", "category", "first", "second", "difference")
-    rows = [{name: getattr(story, name) for name in names} for story in comparison.stories]
-    return Table(title=title, columns=columns, rows=rows, lead=comparison.lead)
+    return Table(title=title, columns=columns, rows=comparison.stories, lead=comparison.lead)
 
 
 def tables_of(comparison: Comparison) -> dict[str, Callable[[], Table]]:

@@ -19,7 +19,7 @@ from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import differing_sentences, rows_text, shares_text
 from core.kept import kept_as
 from core.messages import Sentence, clauses, gettext_noop, labelled, word
-from core.plain import NOT_KEPT
+from core.plain import NOT_KEPT, Json
 from core.statistics import mean_of, method
 from judge.domain.corrections import CorrectedComparison
 
@@ -36,17 +36,6 @@ class ComparedMetric(PairedDifference):
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedStory:
-    """The scores of both on a story, None for no score, and their difference."""
-
-    number: int
-    category: str
-    first: float | None
-    second: float | None
-    difference: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
     """Two entrants on the same stories. Differences are first minus second, missing answers at their worst."""
 
@@ -55,8 +44,9 @@ class Comparison:
     group: str
     parse: str
     rows: Sequence[ComparedMetric]
-    stories: Sequence[ComparedStory]
-    """The largest difference first, stories that lack a score last."""
+    stories: Sequence[Json]
+    """{number, category, first, second, difference} of each story, scores None where there is none: the largest
+    difference first, stories that lack a score last."""
     n: int
     method: str
     tests: int
@@ -272,16 +262,19 @@ def _rows(sides: Sequence[Columns], categories: Mapping[int, str], group: str) -
     return adjusted(rows)
 
 
-def _stories(sides: Sequence[Columns], categories: Mapping[int, str], group: str) -> list[ComparedStory]:
+def _stories(sides: Sequence[Columns], categories: Mapping[int, str], group: str) -> list[Json]:
     """Return the stories that count for the score of either side."""
-    score, rows = group_named(group).score, []
+    score = group_named(group).score
     cases = [cases_by_story(columns, score) for columns in sides]
-    first, second = (scores_by_story(columns, score) for columns in sides)
+    scores = [scores_by_story(columns, score) for columns in sides]
+    rows: list[Json] = []
     for number, category in categories.items():
         if any(side.get(number) for side in cases):
-            a, b = first.get(number), second.get(number)
-            rows.append(ComparedStory(number, category, a, b, None if a is None or b is None else a - b))
-    return sorted(rows, key=lambda story: (story.difference is None, -abs(story.difference or 0), story.number))
+            first, second = (side.get(number) for side in scores)
+            difference = None if first is None or second is None else first - second
+            both = {"first": first, "second": second, "difference": difference}
+            rows.append({"number": number, "category": category, **both})
+    return sorted(rows, key=lambda row: (row["difference"] is None, -abs(row["difference"] or 0), row["number"]))
 
 
 def items_behind(entrants: Sequence[EntrantResults], group: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:

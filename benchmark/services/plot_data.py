@@ -175,7 +175,7 @@ def comparison_picture(comparison: Comparison) -> Picture:
     def plot() -> Plot:
         overall = next(row for row in comparison.rows if row.key == group_named(comparison.group).score)
         return plots.two_models(
-            [(story.first, story.second) for story in comparison.stories],
+            [(story["first"], story["second"]) for story in comparison.stories],
             first=comparison.first,
             second=comparison.second,
             score=group_named(comparison.group).score_title,

@@ -63,7 +63,7 @@ def save_comparison_snapshot(
     )
     snapshot = _keep(by, project, different[0] if len(different) == 1 else None, title, document)
     entrants = [int(entrant) for key in keys if (entrant := key.partition(".")[2]).isdecimal()]  # people have no items
-    numbers = [story.number for story in comparison.stories]
+    numbers = [story["number"] for story in comparison.stories]
     _keep_items(snapshot, RunItem.objects.filter(entrant__in=entrants, sample__number__in=numbers))
     return snapshot
 

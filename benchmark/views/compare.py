@@ -21,15 +21,7 @@ from benchmark.models import Run
 from benchmark.services import side_by_side as service
 from benchmark.services import snapshots
 from benchmark.services.comparison_tables import corrected_difference_table, difference_table
-from benchmark.services.comparisons import (
-    ComparedMetric,
-    ComparedStory,
-    Comparison,
-    NotChosen,
-    NotComparable,
-    items_behind,
-    pair_of,
-)
+from benchmark.services.comparisons import ComparedMetric, Comparison, NotChosen, NotComparable, items_behind, pair_of
 from benchmark.services.documents import Document
 from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.plans import RunRefused
@@ -50,6 +42,7 @@ from benchmark.views.tables import (
 )
 from core.idempotency.forms import made_once
 from core.messages import Sentence, gettext_noop, listed, word
+from core.plain import Json
 from core.views.charts import Row, dot_chart
 from core.views.pages import Context
 
@@ -64,7 +57,7 @@ def compare(request: UserRequest, slug: str) -> HttpResponse:
         return _refused(request, access, error)
     comparison, query = chosen.comparison, chosen.query
     category = request.GET.get("category", "")
-    stories = [story for story in comparison.stories if category in ("", story.category)]
+    stories = [story for story in comparison.stories if category in ("", story["category"])]
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
     sides = [
         partial(items_url, slug, entrant.run, model=entrant.entrant, split=comparison.split)
@@ -225,29 +218,29 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:+z.1f}".replace("-", "−")
 
 
-def _story_rows(slug: str, chosen: ChosenComparison, stories: Sequence[ComparedStory]) -> list[Context]:
+def _story_rows(slug: str, chosen: ChosenComparison, stories: Sequence[Json]) -> list[Context]:
     """Return stories with both scores as cells that open their items; `beside` is the address of both answers side by
     side, "" if either has no item."""
-    items = items_behind(chosen.pair, chosen.group, [story.number for story in stories])
+    items = items_behind(chosen.pair, chosen.group, [story["number"] for story in stories])
     rows = []
     for story in stories:
         cells = []
-        for entrant, value, sign in zip(chosen.pair, (story.first, story.second), (1, -1), strict=True):
-            item = items.get((entrant.key, story.number))
+        for entrant, value, sign in zip(chosen.pair, (story["first"], story["second"]), (1, -1), strict=True):
+            item = items.get((entrant.key, story["number"]))
             if value is not None:
                 text = f"{100 * value:.1f}"
             elif entrant.kind == "person":
                 text = gettext_noop("not labelled")
-            elif story.number not in entrant.numbers:
+            elif story["number"] not in entrant.numbers:
                 text = gettext_noop("not asked")
             else:
                 text = gettext_noop("not known") if group_named(chosen.group).unit else "unreadable"
             href = reverse("benchmark:run_item", args=[slug, entrant.run, item]) if item else ""
-            ahead = (story.difference or 0) * sign > 0
+            ahead = (story["difference"] or 0) * sign > 0
             cells.append({"text": text, "href": href, "ahead": ahead, "model": entrant.model})
-        beside = f"{reverse('benchmark:compare_story', args=[slug, story.number])}?{chosen.query}"
-        row = {"number": story.number, "category": story.category, "cells": cells, "gap": points(story.difference)}
-        rows.append(row | {"beside": beside if all(cell["href"] for cell in cells) else ""})
+        page = reverse("benchmark:compare_story", args=[slug, story["number"]])
+        beside = f"{page}?{chosen.query}" if all(cell["href"] for cell in cells) else ""
+        rows.append(story | {"cells": cells, "gap": points(story["difference"]), "beside": beside})
     return rows
 
 

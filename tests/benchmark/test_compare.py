@@ -72,13 +72,13 @@ def test_the_difference_is_the_mean_of_the_stories_differences(world):
         if (row := rows[story.category]).n == 1:
             assert row.value == pytest.approx(gaps[story.number]) and row.interval is None and row.reason
     # the biggest disagreements come first
-    assert [row.number for row in found.stories] == sorted(gaps, key=lambda number: (-abs(gaps[number]), number))
+    assert [row["number"] for row in found.stories] == sorted(gaps, key=lambda number: (-abs(gaps[number]), number))
     # what nobody could read counts at its worst, and no story was answered by both
     found = compared(world, "majority", HOSTILE)
     overall = found.rows[0]
     assert found.n == STORIES and (overall.second, overall.value) == (0.0, overall.first)
     assert overall.answered == Answered(None, 0)
-    assert all(row.difference is None and row.second is None for row in found.stories)
+    assert all(row["difference"] is None and row["second"] is None for row in found.stories)
 
 
 def test_other_runs_can_be_compared_if_dataset_and_form_are_the_same(world):
@@ -124,7 +124,7 @@ def test_the_page_opens_what_its_figures_are_of(world, client):
     base, query = f"{world.base}/results", urlencode(world.keys)
     page = client.get(f"{base}/compare/", world.keys)
     text = page.content.decode()
-    story = compared(world).stories[0].number
+    story = compared(world).stories[0]["number"]
     for name in ("majority", "random"):
         place = RunItem.objects.get(entrant__run=world.run, entrant__name=name, step="label", sample__number=story)
         address = f"{world.base}/runs/{world.run.uid}/items/{place.pk}/"
@@ -134,7 +134,7 @@ def test_the_page_opens_what_its_figures_are_of(world, client):
     for cell, name in zip(rows["Context"][2:4], ("majority", "random"), strict=True):
         items = client.get(cell["href"]).context
         assert {row["item"].entrant.name for row in items["rows"]} == {name} and items["by_rows"]
-    category = page.context["comparison"].stories[0].category
+    category = page.context["comparison"].stories[0]["category"]
     shown = client.get(f"{base}/compare/{rows[category][4]['href']}").context["stories"]
     assert shown and {row["category"] for row in shown} == {category}
     # it says which tests it adjusts over: overall, seven dimensions, seven categories
@@ -157,7 +157,7 @@ def test_the_page_opens_what_its_figures_are_of(world, client):
     held = client.get(f"{base}/compare/tables/differences.json", world.keys).json()
     assert held["rows"][0]["value"]["value"] == pytest.approx(compared(world).rows[0].value)
     stories = client.get(f"{base}/compare/tables/stories.json", world.keys).json()
-    assert [row["number"] for row in stories["rows"]] == [row.number for row in compared(world).stories]
+    assert [row["number"] for row in stories["rows"]] == [row["number"] for row in compared(world).stories]
     metric = client.get(f"{base}/compare/figures/two-models.svg", world.keys)
     assert metric.status_code == 200 and b"majority" in metric.content
 

@@ -11,7 +11,7 @@ from benchmark.domain.report_rows import NO_FIGURES, BothParses, ParseRows, Repo
 from benchmark.domain.tables import Cell
 from benchmark.models import RunReport
 from benchmark.services import comparisons, leaderboards, reports
-from benchmark.services.comparisons import ComparedMetric, ComparedStory, Comparison
+from benchmark.services.comparisons import ComparedMetric, Comparison
 from benchmark.services.documents import Document, as_json, document_from
 from benchmark.suites.reports import BaselineLevels, GroupMetrics, KeptAnalysis, Level
 from benchmark.suites.results import EntrantResults
@@ -55,7 +55,7 @@ def test_a_kept_comparison_is_read_as_it_was_written():
         value=0.25, n=6, interval=[0.1, 0.4], p=0.03, answered=None, p_adjusted=0.06, what="F1", key="f1", first=0.5,
         second=0.25,
     )  # fmt: skip
-    stories = [ComparedStory(1, "", 0.5, 0.25, 0.25)]
+    stories = [{"number": 1, "category": "", "first": 0.5, "second": 0.25, "difference": 0.25}]
     told = {"lead": ["Read this."], "judge_tests": []}
     comparison = Comparison("a", "b", "stage1", "repaired", [row], stories, 1, "none", 0, **told)
     document = Document(title="T", kind="comparison", comparison=comparison)

@@ -59,7 +59,7 @@ def test_a_category_that_is_all_that_counts_is_not_tested_twice():
     assert [(row.what, row.n, row.category) for row in rows] == [("Accuracy", 2, "")]
     # what counts for neither is not listed, what counts for one has no difference
     listed = comparisons._stories(sides, categories, "fantom-questions")
-    assert [(row.number, row.difference) for row in listed] == [(2, 1.0), (3, 0.0), (4, None)]
+    assert [(row["number"], row["difference"]) for row in listed] == [(2, 1.0), (3, 0.0), (4, None)]
 
 
 # --- what each suite says

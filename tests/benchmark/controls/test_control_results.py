@@ -87,9 +87,9 @@ def test_a_missing_answer_is_counted_with_bounds_and_not_dropped(run):
     assert (row.value, row.n, row.asked, row.missing) == (None, 0, QUESTIONS, [0, QUESTIONS])
     assert row.reason == "no sample has a score both ways" and row.verdict == "–"
     # what stayed as it is is listed with its reason
-    left = next(row for row in document.controls.left if row.control == "renamed")
-    assert (left.same, left.numbers) == (3, "2–3, 7")
-    assert left.why == "It names nobody, and nothing that the lists of names have."
+    left = next(row for row in document.controls.left if row["control"] == "renamed")
+    assert (left["same"], left["numbers"]) == (3, "2–3, 7")
+    assert left["why"] == "It names nobody, and nothing that the lists of names have."
 
 
 def test_the_report_shows_controls_and_gives_them_as_files(run, page, client, world):

@@ -296,7 +296,7 @@ def test_sets_are_compared_of_which_a_control_changes_choices_alone(asked):
     tables = tables_of(document)
     assert rows["fantom-facts"] == [] and "controls-fantom-facts-repaired" not in tables
     [left] = document.controls.left
-    assert left.still == ["Token F1"] and left.same == 31
+    assert left["still"] == ["Token F1"] and left["same"] == 31
     told = "Shuffled options: changes nothing that counts for Token F1, so no difference is shown."
     assert told in left_table([left]).notes
     assert any("with its other answers as published" in note for note in tables["controls-fantom-repaired"]().notes)
