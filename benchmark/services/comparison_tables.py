@@ -1,4 +1,5 @@
-"""Tables of differences between models: two compared, and all pairs of a ranking."""
+"""Tables of differences between models: two compared, and all pairs of a ranking; and of scores corrected for the
+judge's error."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -8,17 +9,24 @@ from typing import Any
 from benchmark.domain.asked_again import Difference
 from benchmark.domain.inference import PairedDifference, significance_text
 from benchmark.domain.matched_rows import F1
-from benchmark.domain.tables import Cell, Cells, Column, Table
+from benchmark.domain.tables import OF, Cell, Cells, Column, Source, Table
 from benchmark.services.calibration import calibration
 from benchmark.services.comparisons import Comparison
 from benchmark.services.leaderboard_scope import Leaderboard
 from benchmark.services.leaderboards import differences
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
-from benchmark.suites.showing.corrected import corrected_by, corrected_leads, has_corrected, heads_of_counts
+from benchmark.suites.showing.corrected import (
+    BESIDE,
+    corrected_by,
+    corrected_leads,
+    has_corrected,
+    heads_of_counts,
+    notes_of_counts,
+)
 from benchmark.suites.showing.entrants import ranked_by, ranked_within
 from benchmark.suites.showing.missing import unlike_missing
 from core.messages import Sentence, as_sentence, clauses, gettext_noop, labelled, word
-from judge.domain.corrections import CorrectedComparison, CorrectedDifference, differing_text
+from judge.domain.corrections import CorrectedComparison, CorrectedDifference, CorrectedRow, Corrections, differing_text
 
 TEST_COLUMNS = (
     Column(key="p", header="p", kind="number", digits=4),
@@ -41,6 +49,13 @@ NOTES = (
 CORRECTED_FAMILY = gettext_noop(
     "Over the stories that were judged of all of these models; Holm's correction runs over all rows, shown or not."
 )
+CORRECTED = "corrected"
+"""Name of the table of corrected scores."""
+_CORRECTED_GROUPS = {
+    "official": gettext_noop("Official"),
+    "lenient": gettext_noop("Lenient"),
+    "corrected": gettext_noop("Corrected"),
+}
 
 
 def count_column(group: str) -> Column:
@@ -254,3 +269,53 @@ def corrected_pair_table(leaderboard: Leaderboard, group: str) -> Table | None:
             *ranked_within(entrants),
         ],
     )
+
+
+# --- scores of one ranking without the judge's error
+def correction_table(corrections: Corrections) -> Table:
+    """Tabulate the official, lenient and corrected scores of each model."""
+    group, described = corrections.group, group_named(corrections.group)
+    heads = {metric: described.headers[share] for metric, share in described.corrected.items()}
+    return Table(
+        title=gettext_noop("Scores corrected for the judge's error"),
+        columns=[
+            Column(key="model", header=gettext_noop("Model")),
+            *(
+                Column(key=f"{name}-{metric}", header=header, kind="share", unit="%", group=heading)
+                for name, heading in _CORRECTED_GROUPS.items()
+                for metric, header in heads.items()
+            ),
+            *(Column(key=key, header=header, kind="count") for key, header in heads_of_counts(group).items()),
+            *BESIDE.values(),
+            Column(key="effective", header=gettext_noop("Effective sample size"), kind="number", digits=1),
+        ],
+        rows=[_corrected_cells(row, corrections) for row in corrections.rows],
+        lead=[differing_text(corrections.differing)] if corrections.warns and corrections.differing is not None else [],
+        notes=[
+            Sentence(
+                "Corrected: prediction-powered (PPI++) from the judge's scores of all {judged} that could be "
+                "drawn and what people said of the aligned ones, in the study {study}. Brackets: 95 % "
+                "intervals over aligned {aligned}.",
+                judged=nouns_of_group(group)[1],
+                study=corrections.study,
+                aligned=units_of_group(group),
+            ),
+            *notes_of_counts(group),
+        ],
+    )
+
+
+def _corrected_cells(row: CorrectedRow, corrections: Corrections) -> Cells:
+    cells: Cells = {
+        name: getattr(row, name) for name in ("model", "aligned", "judged", "unjudged", "unseen", "effective")
+    }
+    for metric in group_named(corrections.group).corrected:
+        cells[f"official-{metric}"] = row.official.get(metric)
+        cells[f"lenient-{metric}"] = row.lenient.get(metric)
+        if score := row.corrected.get(metric):
+            cells[f"corrected-{metric}"] = Cell(score.value, score.interval, reason=score.reason)
+    cells[OF] = Source(
+        key=row.key, kind=row.kind, run=row.run, entrant=row.entrant, group=corrections.group,
+        study=corrections.uid, version=corrections.version,
+    )  # fmt: skip
+    return cells

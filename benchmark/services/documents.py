@@ -19,9 +19,8 @@ from benchmark.services.across import SuiteRanking
 from benchmark.services.asked_again import control_results, method_results
 from benchmark.services.asked_again_tables import control_tables, method_tables
 from benchmark.services.calibration import calibration
+from benchmark.services.comparison_tables import CORRECTED, correction_table
 from benchmark.services.comparisons import Comparison
-from benchmark.services.correction_tables import NAME as CORRECTED
-from benchmark.services.correction_tables import correction_table
 from benchmark.services.entered_rows import rows_of, with_entered
 from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.methods_text import Facts, facts_of, methods_of

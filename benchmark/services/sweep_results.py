@@ -23,7 +23,6 @@ from benchmark.services.runs import NO_LEVEL, judges_of_launch, level_name, leve
 from benchmark.suites.contract import Suite
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.registry import suite_named, units_of_group
-from benchmark.suites.results import EntrantResults
 from benchmark.suites.settings import Setting
 from benchmark.suites.showing.entrants import in_rank_order, label
 from core.language import gettext
@@ -91,22 +90,6 @@ class Block:
         self.best = next((row for row in self.ranked if row["key"] == best), None)
         chosen = [row for row in self.candidates if row["key"] in looked], [self.chosen], [self.best]
         self.looked: Json = next((row for rows in chosen for row in rows if row), {})
-
-    def _candidate(self, entrant: EntrantResults, level: int) -> Json:
-        """Return {key, model, level, name, score, cell, entrant, run}."""
-        model, metrics = entrant.spec.name or entrant.name, entrant.parses.overall("repaired")
-        cell = metrics.cells.get(self.group.score, NOTHING)
-        score = metrics.number_of(self.group.score)
-        return {
-            "key": entrant.key,
-            "model": model,
-            "level": level,
-            "name": f"{model} {level_name(level)}",
-            "score": score,
-            "cell": Cell(score, cell.interval, reason=cell.reason, bounds=cell.bounds),
-            "entrant": entrant.entrant,
-            "run": entrant.run,
-        }
 
     @cached_property
     def _tested(self) -> tuple[Mapping[frozenset[str], Pair], Estimate | None]:

@@ -18,10 +18,20 @@ from benchmark.access import check_open, closed_in, results_access
 from benchmark.addresses import ChosenComparison, chosen_comparison, ranking_in
 from benchmark.domain.tables import Column
 from benchmark.models import Run
-from benchmark.services import side_by_side as service
 from benchmark.services import snapshots
 from benchmark.services.comparison_tables import corrected_difference_table, difference_table
-from benchmark.services.comparisons import ComparedMetric, Comparison, NotChosen, NotComparable, items_behind, pair_of
+from benchmark.services.comparisons import (
+    ComparedMetric,
+    Comparison,
+    NotChosen,
+    NotComparable,
+    items_behind,
+    items_of,
+    numbers_around,
+    pair_of,
+    set_beside,
+    side_by_side,
+)
 from benchmark.services.documents import Document
 from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.plans import RunRefused
@@ -280,13 +290,13 @@ def compare_story(request: UserRequest, slug: str, number: int) -> HttpResponse:
     group = group_named(asked["group"] if asked.get("group") in entrants else next(iter(entrants)))
     check_open(access, number, runs[0])
     pair, suite, closed = entrants[group.key], suite_named(runs[0].suite), closed_in(access, runs[0])
-    items = service.items_of(pair, number, suite)
+    items = items_of(pair, number, suite)
     if not items:
         raise Http404(gettext_noop("Neither of the two has an answer about this here."))
     chosen_steps = (request.GET.get("step", ""), group.scored, *items)
     step = next(name for name in chosen_steps if name in items)
     query, only = urlencode(asked), request.GET.get("only", "") == "differences"
-    questions = service.set_beside(pair, items[step], group, closed)
+    questions = set_beside(pair, items[step], group, closed)
     context = {
         "number": number,
         "names": [entrant.model for entrant in pair],
@@ -301,7 +311,7 @@ def compare_story(request: UserRequest, slug: str, number: int) -> HttpResponse:
         "questions": questions,
         "counting": sum(row["counts"] and row["differs"] for row in questions),
         "set_title": group.score_title,
-        "around": service.numbers_around(pair, number, closed),
-        "beside": service.side_by_side(items[step], closed, only=only),
+        "around": numbers_around(pair, number, closed),
+        "beside": side_by_side(items[step], closed, only=only),
     }
     return render(request, "benchmark/results/compare_story.html", access.context | context)

@@ -21,7 +21,7 @@ from benchmark.domain.tables import Table
 from benchmark.models import Snapshot
 from benchmark.services import snapshots as service
 from benchmark.services.calibration import calibration
-from benchmark.services.correction_tables import NAME as CORRECTED
+from benchmark.services.comparison_tables import CORRECTED
 from benchmark.services.documents import ACROSS, Document, results_of, suites_of, tables_of
 from benchmark.services.downloads import no_official_output
 from benchmark.services.leaderboard_scope import leaderboard_of

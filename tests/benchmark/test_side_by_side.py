@@ -9,7 +9,7 @@ import pytest
 from annotation.models import Assignment
 from benchmark.models import Audience, RunItem
 from benchmark.services import comparisons
-from benchmark.services.side_by_side import numbers_around, paired
+from benchmark.services.comparisons import numbers_around, paired
 from benchmark.suites.items import ReadLine, lines_of
 from benchmark.suites.questions import Columns, ItemView, Question, Sample
 from benchmark.suites.registry import suites

@@ -20,7 +20,7 @@ from annotation.models import AuditEvent, Proposition, Story
 from benchmark.domain.tables import to_csv, to_json, to_latex
 from benchmark.models import Audience, Dataset, Run, RunItem
 from benchmark.services.archiving import archive_run, delete_run, deletion_of
-from benchmark.services.correction_tables import correction_table
+from benchmark.services.comparison_tables import correction_table
 from benchmark.services.judges import judged_at
 from benchmark.services.plans import RunRefused
 from benchmark.services.snapshots import save_run_snapshot
