@@ -1,6 +1,6 @@
 """The sweep of a launch: every model at every level, and which was chosen by a paired test."""
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -16,54 +16,51 @@ from benchmark.services.runs import sweep_of
 from benchmark.services.sweep_results import choosings_of
 from core.api.fields import read_query
 
-
-class CandidateOut(serializers.Serializer):
-    key = serializers.CharField(help_text="As rankings have it.")
-    model = serializers.CharField()
-    level = serializers.IntegerField()
-    score = serializers.FloatField(allow_null=True)
-
-
-class AgainstOut(CandidateOut):
-    difference = serializers.FloatField(allow_null=True, help_text="The score of the one looked at less this one's.")
-    interval = serializers.ListField(
+_CANDIDATE = {
+    "key": serializers.CharField(help_text="As rankings have it."),
+    "model": serializers.CharField(),
+    "level": serializers.IntegerField(),
+    "score": serializers.FloatField(allow_null=True),
+}
+_AGAINST = _CANDIDATE | {
+    "difference": serializers.FloatField(allow_null=True, help_text="The score of the one looked at less this one's."),
+    "interval": serializers.ListField(
         child=serializers.FloatField(), allow_null=True, help_text="95 % interval of the difference, over stories."
-    )
-    n = serializers.IntegerField(help_text="Samples that the difference is over.")
-    p = serializers.FloatField(allow_null=True, help_text="Of a sign-flip test over stories; null where none can be.")
-    adjusted = serializers.FloatField(allow_null=True, help_text="p after Holm's correction over all pairs.")
-    shown = serializers.BooleanField(help_text="Whether the two are shown to differ.")
-
-
-class ChosenModelOut(serializers.Serializer):
-    model = serializers.CharField()
-    level = serializers.IntegerField()
-    reason = serializers.CharField()
-    by = serializers.CharField(allow_null=True, help_text="User name; null for who is not here any more.")
-    at = serializers.DateTimeField()
-
-
-class SweepGroupOut(serializers.Serializer):
-    group = serializers.CharField(source="group.key", help_text="Key of the metric group.")
-    chosen = ChosenModelOut(source="pick", allow_null=True)
-    candidates = CandidateOut(many=True)
-    looked = serializers.CharField(
+    ),
+    "n": serializers.IntegerField(help_text="Samples that the difference is over."),
+    "p": serializers.FloatField(allow_null=True, help_text="Of a sign-flip test over stories; null where none can be."),
+    "adjusted": serializers.FloatField(allow_null=True, help_text="p after Holm's correction over all pairs."),
+    "shown": serializers.BooleanField(help_text="Whether the two are shown to differ."),
+}
+_PICK = {
+    "model": serializers.CharField(),
+    "level": serializers.IntegerField(),
+    "reason": serializers.CharField(),
+    "by": serializers.CharField(allow_null=True, help_text="User name; null for who is not here any more."),
+    "at": serializers.DateTimeField(),
+}
+_GROUP = {
+    "group": serializers.CharField(source="group.key", help_text="Key of the metric group."),
+    "chosen": inline_serializer("ChosenModelOut", _PICK, source="pick", allow_null=True),
+    "candidates": inline_serializer("CandidateOut", _CANDIDATE, many=True),
+    "looked": serializers.CharField(
         source="looked.key", help_text="Key of the candidate that is tested against all others."
-    )
-    found = serializers.CharField(source="finding", help_text="What the test says of it.")
-    beyond = serializers.CharField(
+    ),
+    "found": serializers.CharField(source="finding", help_text="What the test says of it."),
+    "beyond": serializers.CharField(
         allow_null=True, help_text="Why no test here can show a difference; null if one can."
-    )
-    without_optimism = MetricOut(
+    ),
+    "without_optimism": MetricOut(
         allow_null=True,
         help_text="Its score and interval, corrected for choosing the highest; null where another one is higher.",
-    )
-    against = AgainstOut(many=True)
+    ),
+    "against": inline_serializer("AgainstOut", _AGAINST, many=True),
+}
 
 
 class SweepOut(serializers.Serializer):
     runs = serializers.ListField(child=serializers.CharField(), help_text="uids, in the order of the launch.")
-    groups = SweepGroupOut(many=True)
+    groups = inline_serializer("SweepGroupOut", _GROUP, many=True)
 
 
 class Sweep(GenericAPIView):
