@@ -16,7 +16,8 @@ from benchmark.domain.gold_kinds import REFERENCE, Kind
 from benchmark.domain.tables import Table
 from benchmark.models import AnswerFormat, Dataset, Run
 from benchmark.services.across import SuiteRanking
-from benchmark.services.comparisons import Comparison, compare, pair_of, why_unreadable, with_corrected
+from benchmark.services.calibration import calibration
+from benchmark.services.comparisons import Comparison, compare, pair_of, why_unreadable
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, leaderboard_document
 from benchmark.services.doubtful_gold import DoubtfulGold, doubtful_gold
@@ -74,31 +75,18 @@ class ChosenLeaderboard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenComparison:
-    """The comparison that an address asks for: the `pair` in a metric group and parse, with the others that both
-    have."""
+    """The comparison that an address asks for."""
 
     runs: Sequence[Run]
     entrants: Mapping[str, Sequence[EntrantResults]]
-    pair: Sequence[EntrantResults]
-    group: str
-    parse: str
-    parses: Sequence[str]
+    """The two in each metric group that both have."""
     unofficial: str
     """The reason why there is no official parse."""
     whole: Comparison
     comparison: Comparison
     """All of it, and what its reader may see."""
-    query: str
-    asked: Mapping[str, str]
-    """Its whole address, as text and by name."""
-    swapped: str
-    everywhere: str
-    """The address of the two the other way round, and that over all stories."""
-
-    @property
-    def context(self) -> Context:
-        """The names that templates read."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    asked: dict[str, str]
+    """Its whole address, by name."""
 
 
 CONDITIONS = {"prompts": "Prompts", "judge": gettext_noop("Judge")}
@@ -225,27 +213,23 @@ def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> Chose
     """Return what the address asks to be compared: `whole`, and as the reader may see it. Raises NotComparable."""
     runs, entrants = pair_of(access.project, params.get("a", ""), params.get("b", ""))
     group = asked if (asked := params.get("group", "")) in entrants else next(iter(entrants))
+    pair = entrants[group]
     selection = selection_named(runs[0].dataset, params.get("split", ""), runs[0].suite)
-    unofficial = why_unreadable(entrants[group], group, "official", selection)
-    parses = ["repaired"] if unofficial else ["repaired", "official"]
-    parse = asked if (asked := params.get("parse", "")) in parses else parses[0]
-    full = with_corrected(compare(entrants[group], group, parse, selection), entrants[group], runs, selection)
+    unofficial = why_unreadable(pair, group, "official", selection)
+    parse = "official" if params.get("parse") == "official" and not unofficial else "repaired"
+    whole = compare(pair, group, parse, selection)
+    both = frozenset(set(pair[0].numbers) & set(pair[1].numbers))
+    stories = both & selection.stories if selection else both
+    whole = replace(whole, corrected=calibration.of_pair(pair, runs, group, stories))
     query = {"a": params["a"], "b": params["b"], "group": group, "parse": parse}
     query |= ({"split": selection.key} if selection else {}) | ranking_in(params)
     return ChosenComparison(
         runs=runs,
         entrants=entrants,
-        pair=entrants[group],
-        group=group,
-        parse=parse,
-        parses=parses,
         unofficial=unofficial,
-        whole=full,
-        comparison=comparison_for(access, entrants[group], full),
-        query=urlencode(query),
+        whole=whole,
+        comparison=comparison_for(access, pair, whole),
         asked=query,
-        swapped=urlencode(query | {"a": params["b"], "b": params["a"]}),
-        everywhere=urlencode({name: value for name, value in query.items() if name != "split"}),
     )
 
 

@@ -173,15 +173,16 @@ class ComparisonView(GenericAPIView):
             chosen = chosen_comparison(asked, access)
         except NotComparable as refusal:
             raise CannotBeDone(str(refusal)) from refusal
-        if asked.get("group", chosen.group) != chosen.group:
+        comparison = chosen.comparison
+        if asked.get("group", comparison.group) != comparison.group:
             raise Http404(
                 f"The two have no metric group {asked['group']!r} in common; expected {', '.join(chosen.entrants)}."
             )
-        if asked.get("parse", chosen.parse) != chosen.parse:
+        if asked.get("parse", comparison.parse) != comparison.parse:
             raise CannotBeDone(chosen.unofficial)
-        if asked.get("split", chosen.comparison.split) != chosen.comparison.split:
+        if asked.get("split", comparison.split) != comparison.split:
             raise Http404(f"There is no split {asked['split']!r}.")
-        return chosen.comparison
+        return comparison
 
 
 class ComparisonOfTwo(ComparisonView):

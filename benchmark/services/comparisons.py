@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, fields, replace
 from annotation.models import Project
 from benchmark.domain.inference import Cases, PairedDifference, adjusted, caution_text, fewest_units, paired_differences
 from benchmark.models import Run, RunItem, StoryScores
-from benchmark.services.calibration import calibration
 from benchmark.services.item_detail import asked_of, lines_on_page, sample_of, shortened, texts_of
 from benchmark.services.items import state_of
 from benchmark.services.leaderboards import SEED, Selection, entrants_of
@@ -157,15 +156,6 @@ def compare(
     versions = [sides, group, parse, how, over]
     comparison = kept_as("comparison", versions, lambda: _compare(entrants, group, parse, selection))
     return replace(comparison, judge_tests=notes_of(entrants))
-
-
-def with_corrected(
-    comparison: Comparison, entrants: Sequence[EntrantResults], runs: Sequence[Run], selection: Selection | None
-) -> Comparison:
-    """Return the comparison with the corrected scores of both, over the stories that it is of."""
-    both = frozenset(set(entrants[0].numbers) & set(entrants[1].numbers))
-    stories = both & selection.stories if selection else both
-    return replace(comparison, corrected=calibration.of_pair(entrants, runs, comparison.group, stories))
 
 
 def _compare(entrants: Sequence[EntrantResults], group: str, parse: str, selection: Selection | None) -> Comparison:

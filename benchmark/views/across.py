@@ -78,7 +78,7 @@ def _context(
     def of_model(kind: str, name: str, suffix: str) -> str:
         return address(kind, name, suffix) + query
 
-    href = _from_suite(rankings, model, items, leaderboards) if model else _from_model(page, rankings, items)
+    href = _links(rankings, model, page, items, leaderboards)
     tables = tables_across(rankings, model).items()
     context["tables"] = {
         name: page_table(name, make(), href=href, files=files_of("table", name, of_model)) for name, make in tables
@@ -87,30 +87,20 @@ def _context(
     return context | {"plot": plot_of(name, picture.title, of_model, alone=True)}
 
 
-def _from_model(page: str, rankings: Sequence[SuiteRanking], items: Items) -> Href:
-    """Link a model's name to its own page, its figures to the items behind them."""
-
-    def href(row: Row, column: Column) -> str:
-        key, at = row.get("key", ""), column.key.removeprefix("s")
-        if column.key == "model" and key:
-            return filtered(page, {"model": key})
-        return _behind(items, rankings[int(at)], key) if at.isdecimal() else ""
-
-    return href
-
-
-def _from_suite(rankings: Sequence[SuiteRanking], model: str, items: Items, leaderboards: Sequence[str]) -> Href:
-    """Link a suite to its leaderboard, its figure to the items behind it."""
+def _links(rankings: Sequence[SuiteRanking], model: str, page: str, items: Items, leaderboards: Sequence[str]) -> Href:
+    """Link a model's name to its own page, a suite to its leaderboard, and figures to the items behind them."""
 
     def href(row: Row, column: Column) -> str:
         if column.key == "suite":
             return leaderboards[row["at"]]
-        return _behind(items, rankings[row["at"]], model) if column.key == "value" else ""
+        if column.key == "model" and row.get("key"):
+            return filtered(page, {"model": row["key"]})
+        at = str(row["at"]) if column.key == "value" else column.key.removeprefix("s")
+        if not at.isdecimal():
+            return ""
+        ranking = rankings[int(at)]
+        step, split = group_named(ranking.group).scored, ranking.query.get("split", "")
+        place = ranking.places.get(model or row.get("key", ""))
+        return items(place.run, model=place.entrant, step=step, split=split) if place else ""
 
     return href
-
-
-def _behind(items: Items, ranking: SuiteRanking, key: str) -> str:
-    step, split = group_named(ranking.group).scored, ranking.query.get("split", "")
-    place = ranking.places.get(key)
-    return items(place.run, model=place.entrant, step=step, split=split) if place else ""

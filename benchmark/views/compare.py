@@ -37,6 +37,7 @@ from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.plans import RunRefused
 from benchmark.services.plot_data import comparison_picture
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named
+from benchmark.suites.results import EntrantResults
 from benchmark.suites.showing.corrected import corrected_by
 from benchmark.suites.showing.entrants import measured
 from benchmark.views.tables import (
@@ -65,7 +66,8 @@ def compare(request: UserRequest, slug: str) -> HttpResponse:
         chosen = chosen_comparison(request.GET, access)
     except NotComparable as error:
         return _refused(request, access, error)
-    comparison, query = chosen.comparison, chosen.query
+    comparison, asked = chosen.comparison, chosen.asked
+    pair, query = chosen.entrants[comparison.group], urlencode(asked)
     category = request.GET.get("category", "")
     stories = [story for story in comparison.stories if category in ("", story["category"])]
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
@@ -73,11 +75,15 @@ def compare(request: UserRequest, slug: str) -> HttpResponse:
         partial(items_url, slug, entrant.run, model=entrant.entrant, split=comparison.split)
         if entrant.entrant
         else None
-        for entrant in chosen.pair
+        for entrant in pair
     ]
     opening = _opening(comparison, sides, f"?{query}")
+    parses = ("repaired",) if chosen.unofficial else ("repaired", "official")
     context = {
-        **chosen.context,
+        "asked": asked,
+        "unofficial": chosen.unofficial,
+        "swapped": urlencode(asked | {"a": asked["b"], "b": asked["a"]}),
+        "everywhere": urlencode({name: value for name, value in asked.items() if name != "split"}),
         "all_pairs": f"{reverse('benchmark:differences', args=[slug])}?{_leaderboard_query(chosen)}",
         **comparison_parts(comparison, slug, address_of("comparison", slug, query=query), opening),
         "category": category,
@@ -85,15 +91,15 @@ def compare(request: UserRequest, slug: str) -> HttpResponse:
         "all_stories": query,
         "page": page,
         "withheld": comparison.withheld,
-        "stories": _story_rows(slug, chosen, list(page)),
+        "stories": _story_rows(slug, pair, comparison.group, list(page), query),
         "tabs": [
             {
                 "title": listed([group_named(group).title, word(parse)]),
-                "query": urlencode({**chosen.asked, "group": group, "parse": parse}),
-                "here": (group, parse) == (chosen.group, chosen.parse),
+                "query": urlencode({**asked, "group": group, "parse": parse}),
+                "here": (group, parse) == (comparison.group, comparison.parse),
             }
             for group in chosen.entrants
-            for parse in chosen.parses
+            for parse in parses
         ],
     }
     return render(request, "benchmark/results/compare.html", access.context | context)
@@ -107,11 +113,11 @@ def _refused(request: UserRequest, access: ProjectAccess, error: Exception, stat
 def _leaderboard_query(chosen: ChosenComparison) -> str:
     """Return the query of a ranking that has both, as the leaderboard's address asks for it: the one that the reader
     came from, if it does."""
-    run, group, params = chosen.runs[0], chosen.group, chosen.asked
-    came_from = {"split": chosen.comparison.split, **ranking_in(params)}
-    ranking = ranking_with(run.dataset, run.answer_format, group, [params["a"], params["b"]], asked=came_from)
+    run, asked, comparison = chosen.runs[0], chosen.asked, chosen.comparison
+    came_from, keys = {"split": comparison.split, **ranking_in(asked)}, [asked["a"], asked["b"]]
+    ranking = ranking_with(run.dataset, run.answer_format, comparison.group, keys, asked=came_from)
     query = {"version": run.dataset.version, "answer_format": run.answer_format, "split": ranking.pop("split", "")}
-    query |= {"group": group, "parse": chosen.parse, **ranking}
+    query |= {"group": comparison.group, "parse": comparison.parse, **ranking}
     return urlencode({name: value for name, value in query.items() if value})
 
 
@@ -228,14 +234,16 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:+z.1f}".replace("-", "−")
 
 
-def _story_rows(slug: str, chosen: ChosenComparison, stories: Sequence[Json]) -> list[Context]:
+def _story_rows(
+    slug: str, pair: Sequence[EntrantResults], group: str, stories: Sequence[Json], query: str
+) -> list[Context]:
     """Return stories with both scores as cells that open their items; `beside` is the address of both answers side by
     side, "" if either has no item."""
-    items = items_behind(chosen.pair, chosen.group, [story["number"] for story in stories])
+    items = items_behind(pair, group, [story["number"] for story in stories])
     rows = []
     for story in stories:
         cells = []
-        for entrant, value, sign in zip(chosen.pair, (story["first"], story["second"]), (1, -1), strict=True):
+        for entrant, value, sign in zip(pair, (story["first"], story["second"]), (1, -1), strict=True):
             item = items.get((entrant.key, story["number"]))
             if value is not None:
                 text = f"{100 * value:.1f}"
@@ -244,12 +252,12 @@ def _story_rows(slug: str, chosen: ChosenComparison, stories: Sequence[Json]) ->
             elif story["number"] not in entrant.numbers:
                 text = gettext_noop("not asked")
             else:
-                text = gettext_noop("not known") if group_named(chosen.group).unit else "unreadable"
+                text = gettext_noop("not known") if group_named(group).unit else "unreadable"
             href = reverse("benchmark:run_item", args=[slug, entrant.run, item]) if item else ""
             ahead = (story["difference"] or 0) * sign > 0
             cells.append({"text": text, "href": href, "ahead": ahead, "model": entrant.model})
         page = reverse("benchmark:compare_story", args=[slug, story["number"]])
-        beside = f"{page}?{chosen.query}" if all(cell["href"] for cell in cells) else ""
+        beside = f"{page}?{query}" if all(cell["href"] for cell in cells) else ""
         rows.append(story | {"cells": cells, "gap": points(story["difference"]), "beside": beside})
     return rows
 
