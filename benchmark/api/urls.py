@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchmark.api import datasets, gold, items, launching, results, runs, structure, sweeps
+from benchmark.api import datasets, gold, items, launching, results, runs, structure
 from core.api import converters  # noqa: F401 - registers the one of uids
 
 PROJECT = "v1/projects/<slug:slug>/"
@@ -24,7 +24,7 @@ urlpatterns = [
     path(f"{RUN}tables/<slug:table>/", results.RunTable.as_view(), name="run_table"),
     path(f"{RUN}extend/", launching.Extend.as_view(), name="extend_run"),
     path(f"{RUN}judge/", launching.Judge.as_view(), name="judge_anew"),
-    path(f"{RUN}sweep/", sweeps.Sweep.as_view(), name="run_sweep"),
+    path(f"{RUN}sweep/", results.Sweep.as_view(), name="run_sweep"),
     path(f"{RUN}again/", launching.Again.as_view(), name="run_again"),
     path(f"{RUN}actions/<slug:action>/", launching.RunAction.as_view(), name="run_action"),
     path(f"{PROJECT}leaderboard/", results.Leaderboard.as_view(), name="leaderboard"),
