@@ -13,11 +13,11 @@ from django.db.models import QuerySet
 from annotation.domain.columns import Echo, defused
 from benchmark.domain.tables import Cells, Table, to_csv, to_json, to_latex
 from benchmark.models import AnswerFormat, Dataset, Entrant, Run, RunItem
-from benchmark.services.across_tables import pictures_across, tables_across
+from benchmark.services.across import tables_across
 from benchmark.services.asking import sample_asked, settings_of
 from benchmark.services.comparison_tables import tables_of as comparison_tables
 from benchmark.services.documents import Document, tables_of
-from benchmark.services.plot_data import comparison_picture, plots_of
+from benchmark.services.plot_data import comparison_picture, pictures_across, plots_of
 from benchmark.suites.answers import Asked, Exchange, Exchanged, File, Files
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.questions import Sample

@@ -7,8 +7,9 @@ from functools import partial
 
 from benchmark.domain import plots
 from benchmark.domain.drawn import Lead, ModelRow, Plot, Reference
-from benchmark.domain.tables import Absent, absent_text
+from benchmark.domain.tables import MISSING, Absent, absent_text
 from benchmark.services.absences import without_metrics
+from benchmark.services.across import ALL, OF_MODEL, SuiteRanking, models_across
 from benchmark.services.asked_again_tables import control_pictures, method_pictures
 from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
@@ -16,7 +17,7 @@ from benchmark.services.entered_rows import references_in, references_of
 from benchmark.services.result_tables import leaderboard_rows
 from benchmark.suites.contract import Suite
 from benchmark.suites.questions import PARSES
-from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
+from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.results import EntrantResults, ParseResults, ShownPicture
 from benchmark.suites.showing.entrants import in_rank_order, models_of
 from core.messages import Sentence, gettext_noop, word
@@ -184,3 +185,36 @@ def comparison_picture(comparison: Comparison) -> Picture:
         )
 
     return Picture(title, plot)
+
+
+# --- models across suites
+def pictures_across(rankings: Sequence[SuiteRanking], model: str = "") -> dict[str, Picture]:
+    """Return the pictures by name: of all models, or of one by its key."""
+    if model:
+        title = Sentence("{model} across suites", model=models_across(rankings)[model])
+        return {OF_MODEL: Picture(title, partial(_model_across, rankings, model, title))}
+    return {ALL: Picture(gettext_noop("Models across suites"), partial(_all_across, rankings))}
+
+
+def _all_across(rankings: Sequence[SuiteRanking]) -> Plot:
+    ranked, models = [ranking for ranking in rankings if ranking.places], models_across(rankings)
+    suites = []
+    for ranking in ranked:
+        places = (ranking.places.get(key) for key in models)
+        suites.append((ranking.title, [place.metric if place else None for place in places], ranking.chance))
+    return plots.models_across(list(models.values()), suites).about(over=_units(ranked))
+
+
+def _model_across(rankings: Sequence[SuiteRanking], model: str, title: str) -> Plot:
+    suites = []
+    for ranking in rankings:
+        if place := ranking.places.get(model):
+            ends = f" [{place.ranks[0]}, {place.ranks[1]}]" if place.ranks else ""
+            rank = Sentence("{rank}{ends} of {ranked}", rank=place.rank, ends=ends, ranked=ranking.ranked)
+            suites.append((ranking.title, place.metric, ranking.chance, MISSING if place.rank is None else rank))
+    return plots.model_across(title, suites).about(over=_units(rankings))
+
+
+def _units(rankings: Sequence[SuiteRanking]) -> str:
+    """Name what is resampled whole in these rankings' suites."""
+    return " or ".join(dict.fromkeys(suite_named(group_suite(ranking.group)).cluster[1] for ranking in rankings))

@@ -3,17 +3,27 @@ results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import islice
+from operator import or_
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.models import AnswerFormat, Dataset, Run, RunItem, Snapshot, SnapshotItem
 from benchmark.models.run import ParsedAnswer
-from benchmark.services.across import items_behind, named_apart, rankings_across
-from benchmark.services.across_tables import CHANCE_NOTE, METRIC_NOTE, NEWEST_NOTE, PAIR_NOTE, RANK_NOTE
+from benchmark.services.across import (
+    CHANCE_NOTE,
+    METRIC_NOTE,
+    NEWEST_NOTE,
+    PAIR_NOTE,
+    RANK_NOTE,
+    SuiteRanking,
+    models_across,
+    rankings_across,
+)
 from benchmark.services.archiving import locked_run
 from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import ACROSS, Document, as_json, document_of, leaderboard_document
@@ -94,7 +104,7 @@ def save_across_snapshot(*, by: User | None, project: Project, title: str = "") 
     """The page across suites as it stands, of all models, with the items behind its figures. Raises RunRefused where no
     model has a figure."""
     rankings = [ranking for ranking in rankings_across(project) if ranking.places]
-    items = items_behind(rankings, project)
+    items = _behind(rankings, project)
     if items is None:
         raise RunRefused(gettext_noop("No model has a figure to keep."))
     uids = {place.run for ranking in rankings for place in ranking.places.values()}
@@ -118,6 +128,28 @@ def save_across_snapshot(*, by: User | None, project: Project, title: str = "") 
     snapshot = _keep(by, project, None, title or gettext_noop("Models across suites"), document)
     _keep_items(snapshot, RunItem.objects.filter(items))
     return snapshot
+
+
+def named_apart(rankings: Sequence[SuiteRanking]) -> list[SuiteRanking]:
+    """Return the rankings with names of models that no two of them share."""
+    names = models_across(rankings)
+    return [
+        replace(ranking, places={key: replace(place, name=names[key]) for key, place in ranking.places.items()})
+        for ranking in rankings
+    ]
+
+
+def _behind(rankings: Sequence[SuiteRanking], project: Project) -> Q | None:
+    """Return what finds the items with the figures of the rankings. Returns None if nobody has a place."""
+    sizes = dict(project.datasets.values_list("version", "stories_count"))
+    queries = []
+    for ranking in rankings:
+        entrants = [place.entrant for place in ranking.places.values() if place.entrant]
+        own = Q(entrant__in=entrants, step=group_named(ranking.group).scored)
+        if len(ranking.numbers) < sizes[int(ranking.query["version"])]:
+            own &= Q(sample__number__in=ranking.numbers)
+        queries += [own] if entrants else []
+    return reduce(or_, queries) if queries else None
 
 
 def _keep(by: User | None, project: Project, run: Run | None, title: str, document: Document) -> Snapshot:

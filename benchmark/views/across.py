@@ -14,9 +14,9 @@ from benchmark.access import across_for, results_access
 from benchmark.addresses import model_in
 from benchmark.domain.tables import Column, Row
 from benchmark.models import Snapshot
-from benchmark.services.across import SuiteRanking, models_across, name_without_place
-from benchmark.services.across_tables import pictures_across, tables_across
+from benchmark.services.across import SuiteRanking, models_across, name_without_place, tables_across
 from benchmark.services.documents import Document
+from benchmark.services.plot_data import pictures_across
 from benchmark.suites.registry import group_named
 from benchmark.views.tables import (
     Address,

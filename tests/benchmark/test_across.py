@@ -16,9 +16,18 @@ from benchmark.access import whole_ranking
 from benchmark.domain.provenance import EndpointSpec
 from benchmark.domain.tables import Absent, Cell
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, Snapshot
-from benchmark.services import across, across_tables
-from benchmark.services.across import NO_CHANCE, Place, SuiteRanking, correlation_of, models_across, rankings_across
-from benchmark.services.across_tables import table_of_all, table_of_model, table_of_pairs
+from benchmark.services import across, snapshots
+from benchmark.services.across import (
+    NO_CHANCE,
+    Place,
+    SuiteRanking,
+    correlation_of,
+    models_across,
+    rankings_across,
+    table_of_all,
+    table_of_model,
+    table_of_pairs,
+)
 from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.conditions import settings_in_words
 from benchmark.services.documents import Document, as_json, document_from
@@ -46,7 +55,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 # --- rules
 def kept(rankings: list[SuiteRanking]) -> list[SuiteRanking]:
     """The rankings as a snapshot has them."""
-    document = Document(kind="across", rankings=across.named_apart(rankings))
+    document = Document(kind="across", rankings=snapshots.named_apart(rankings))
     return document_from(json.loads(json.dumps(as_json(document)))).rankings
 
 
@@ -281,10 +290,10 @@ def test_every_ranking_names_its_method_where_one_is_not_plain(by_tone, client):
     titles = ["Tiny sums, version 2 (method: curt)", "Tiny sums, version 1 (method: polite)"]
     assert [one.title for one in rankings] == titles
     assert all(len({place.run for place in one.places.values()}) == 1 for one in rankings), "no ranking mixes methods"
-    assert across_tables.METHODS_NOTE in table_of_all(rankings).lead
-    assert across_tables.PAIRED_METHODS_NOTE in table_of_pairs(rankings).lead
+    assert across.METHODS_NOTE in table_of_all(rankings).lead
+    assert across.PAIRED_METHODS_NOTE in table_of_pairs(rankings).lead
     assert [one.method for one in saved] == ["curt", "polite"]
-    assert table_of_all(saved).lead[0] == across_tables.METHODS_NOTE
+    assert table_of_all(saved).lead[0] == across.METHODS_NOTE
     for file in ("", "tables/across.csv", "tables/across.tex", "tables/correlations.json", "figures/across.svg"):
         text = client.get(by_tone.address + file).content.decode()
         assert "version 2 (method: curt)" in text and "version 1 (method: polite)" in text, file

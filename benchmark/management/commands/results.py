@@ -16,8 +16,7 @@ from benchmark.domain.tables import Table, table_data
 from benchmark.management.commands._files import Plots, Tables, add_width, content_of, named_in
 from benchmark.management.commands._runs import compared, run_of
 from benchmark.management.commands.leaderboard import add_filters, asked_for
-from benchmark.services.across import models_across, rankings_across
-from benchmark.services.across_tables import tables_across
+from benchmark.services.across import models_across, rankings_across, tables_across
 from benchmark.services.comparison_tables import pair_table
 from benchmark.services.documents import ACROSS as DOCUMENT
 from benchmark.services.documents import Document, document_of, leaderboard_document
