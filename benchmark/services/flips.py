@@ -58,7 +58,7 @@ def _counts(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:
     return counts
 
 
-def flips_of(run: Run, entrant: Entrant, way: str, closed: Set[int]) -> list[Pair]:
+def flips_of(entrant: Entrant, way: str, closed: Set[int]) -> list[Pair]:
     """Return the pairs of answers of one model that say different things, those whose scores are furthest apart first,
     an unreadable one among the farthest, then by sample; without samples in `closed`."""
     pairs = _pairs(_answers(entrant, closed), entrant, way, closed)

@@ -185,7 +185,7 @@ def flips(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         for value, title in ways
     ]
     comparison = _chosen_flips(comparisons, request.GET.get("model", ""), request.GET.get("against", ""))
-    flipped = flips_of(run, comparison["entrant"], comparison["way"], closed) if comparison else []
+    flipped = flips_of(comparison["entrant"], comparison["way"], closed) if comparison else []
     page = Paginator(flipped, FLIPS_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "ways": ways,

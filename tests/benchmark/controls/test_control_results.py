@@ -169,10 +169,10 @@ def test_repetitions_can_be_held_against_the_first_one(run):
     assert (REPETITIONS, "repetitions") in ways_of(run)
     counts = counts_of(run, ["renamed", REPETITIONS], set())
     assert counts[entrant.endpoint_id, REPETITIONS] == (2, 3)
-    flips = flips_of(run, entrant, REPETITIONS, set())
+    flips = flips_of(entrant, REPETITIONS, set())
     assert [pair[0][0] for pair in flips] == [first.pk, third.pk], "unreadable is a flip"
-    assert [pair[0][0] for pair in flips_of(run, entrant, REPETITIONS, {first.sample.number})] == [third.pk]
-    assert counts[entrant.endpoint_id, "renamed"] == (len(flips_of(run, entrant, "renamed", set())), QUESTIONS)
+    assert [pair[0][0] for pair in flips_of(entrant, REPETITIONS, {first.sample.number})] == [third.pk]
+    assert counts[entrant.endpoint_id, "renamed"] == (len(flips_of(entrant, "renamed", set())), QUESTIONS)
     assert counts_of(run, [REPETITIONS], {first.sample.number})[entrant.endpoint_id, REPETITIONS] == (1, 2)
     # two wrong answers are the same only where they say the same
     RunItem.objects.filter(repetition=1).delete()
@@ -180,7 +180,7 @@ def test_repetitions_can_be_held_against_the_first_one(run):
     again(fourth, label=8, score=0.0)
     forget_report(run)
     counts_of(run, [REPETITIONS], set())
-    [(before, after)] = flips_of(run, entrant, REPETITIONS, set())
+    [(before, after)] = flips_of(entrant, REPETITIONS, set())
     assert before[0] == fourth.pk and before[2] == after[2], "of equal scores"
     table = tables_of(document_of(Run.objects.get(pk=run.pk)))["repetition-stories-opentom-repaired"]()
     [row] = [row for row in table.rows if row["model"] == READS]

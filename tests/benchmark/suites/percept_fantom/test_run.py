@@ -238,7 +238,7 @@ def test_beliefs_from_perceptions_flip_where_they_say_another_thing(asked):
             name: getattr(item, name) for name in ("entrant", "sample", "step", "call", "official", "repaired_score")
         }
         RunItem.objects.create(**same, **second, repaired={**item.repaired, "named": again})
-    flips = flips_of(run, run.entrants.get(), REPETITIONS, set())
+    flips = flips_of(run.entrants.get(), REPETITIONS, set())
     wanted = [mute.pk, other.pk]
     assert [pair[0][0] for pair in flips] == wanted, "two wrong answers that say the same are none"
 

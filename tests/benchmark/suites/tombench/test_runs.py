@@ -45,7 +45,7 @@ def test_letters_that_flip_are_told_by_the_options_that_they_meant(world, client
     letter = make_endpoint("always-a", options={"default": "[[A]]"})
     run = worked_off(started(**asked, endpoints=[letter], repetitions=2))
     report_of(run)
-    pairs = flips.read(flips.flips_of(run, run.entrants.get(), flips.REPETITIONS, set()))
+    pairs = flips.read(flips.flips_of(run.entrants.get(), flips.REPETITIONS, set()))
     assert pairs and all(first.answer == second.answer for first, second in pairs)
     assert all(first.meant and second.meant and first.meant != second.meant for first, second in pairs)
     client.force_login(world.alice)
