@@ -27,7 +27,7 @@ from benchmark.services.sweep_results import (
     sweep_tables,
 )
 from benchmark.views.downloads import table_response
-from benchmark.views.tables import files_of, page_table
+from benchmark.views.tables import address_of, files_of, page_table
 
 LOOKED = "beside"
 """The field of an address that names a candidate to set beside all others."""
@@ -47,12 +47,7 @@ def sweep(request: UserRequest, slug: str, uid: str) -> HttpResponse:
                 f"{reverse('benchmark:run_sweep', args=[slug, uid])}?{urlencode({LOOKED: given['key']})}#choice"
             )
     looked = [given["key"]] if given else request.GET.getlist(LOOKED)
-    query = urlencode([(LOOKED, key) for key in looked])
-
-    def address(kind: str, name: str, suffix: str) -> str:
-        place = reverse("benchmark:run_sweep_table", args=[slug, uid, name, suffix])
-        return f"{place}?{query}" if query else place
-
+    address = address_of("run_sweep", slug, uid, query=urlencode([(LOOKED, key) for key in looked]))
     # what says that a judge was not calibrated opens the study of tables of the sweep, else a new one
     study = calibration.study_of(runs) if runs else ""
     new = f"{reverse('judge:align_runs', args=[slug])}?{urlencode([('run', run.pk) for run in runs])}"
@@ -66,10 +61,15 @@ def sweep(request: UserRequest, slug: str, uid: str) -> HttpResponse:
         for name, make in (sweep_tables(runs, request.user, looked) if runs else {}).items()
     ]
     launched = launched_with(access.run) if runs else []
-    working = [run for run in launched if run.job.finished_at is None]
-    context = {"runs": launched, "tables": tables, "working": len(working), "longest": LONGEST_REASON, "looked": LOOKED}
-    context["refused"] = given
-    context["choosings"] = choosings_of(runs, looked)
+    context = {
+        "runs": launched,
+        "tables": tables,
+        "working": sum(run.job.finished_at is None for run in launched),
+        "longest": LONGEST_REASON,
+        "looked": LOOKED,
+        "refused": given,
+        "choosings": choosings_of(runs, looked),
+    }
     return render(request, "benchmark/runs/sweep.html", access.context | context)
 
 
