@@ -6,7 +6,7 @@ from rest_framework import serializers
 from benchmark.models import AnswerFormat
 from benchmark.services.items import SORTS, STATE_NAMES
 from benchmark.services.launches import LaunchIn, Limit, Name, Part, Repetitions, Version
-from benchmark.services.structure_sides import QUESTIONS, STORIES
+from benchmark.services.structure import QUESTIONS, STORIES
 from benchmark.suites.questions import PARSES
 from core.api.fields import Strict
 from core.incoming.shapes import Given, may_lack

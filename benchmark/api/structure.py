@@ -15,8 +15,7 @@ from benchmark.api.description import NO_ACCESS, SLUG, TABLE
 from benchmark.api.requests import StructureFilter
 from benchmark.api.results import TABLE_ANSWERS, TableView
 from benchmark.api.shapes import AbsentOut, MetricOut
-from benchmark.services.structure import Association, association_of
-from benchmark.services.structure_sides import Sides, choice_of, lacking, sides_of
+from benchmark.services.structure import Association, Sides, association_of, choice_of, lacking, sides_of
 from benchmark.services.structure_tables import CELLS, cut_text, tables_of, verdict_of
 from core.api.errors import CannotBeDone
 from core.api.fields import read_query

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from benchmark.domain.tables import Cell
 from core.estimated import Estimated
-from core.statistics import Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +61,6 @@ class Lead:
 
     value: float
     significant: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswersRow:
-    """The shares of right answers of a model given a right and a wrong structure, and their difference in words."""
-
-    model: str
-    right: Estimate
-    wrong: Estimate
-    difference: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

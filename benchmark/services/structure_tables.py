@@ -1,4 +1,4 @@
-"""Structure against answers as tables and as a plot."""
+"""Structure against answers as tables, as a plot, and as the items behind a row."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -8,13 +8,18 @@ from typing import Any
 import numpy as np
 
 from benchmark.domain.association import COLUMNS, RIGHT
-from benchmark.domain.drawn import AnswersRow, Plot
+from benchmark.domain.drawn import Plot
 from benchmark.domain.plots import structure_and_answers
 from benchmark.domain.tables import Cell, Cells, Column, Table
+from benchmark.models import DatasetSample, RunItem
+from benchmark.services.item_detail import parses_on_page
 from benchmark.services.plot_data import Picture
-from benchmark.services.structure import ALL, Association, Related
-from benchmark.services.structure_sides import QUESTIONS
+from benchmark.services.structure import ALL, QUESTIONS, Association, Related
+from benchmark.suites.groups import MetricGroup
+from benchmark.suites.registry import suite_named
+from benchmark.suites.results import EntrantResults
 from core.messages import Sentence, as_sentence, clauses, gettext_noop, listed, sentences, uncapitalised
+from core.plain import Json
 from core.statistics import Estimate
 
 PICTURE = "right-answers"
@@ -225,16 +230,12 @@ def all_sentences(association: Association) -> list[str]:
     return [WITHIN, among] if baselines else [WITHIN]
 
 
-def answer_rows(association: Association) -> list[AnswersRow]:
-    """Return the rows of plots, one per model."""
+def answer_rows(association: Association) -> list[tuple[str, Estimate, Estimate, str]]:
+    """Return (model, right answers given right structure, those given wrong structure, difference in words)."""
     return [
-        AnswersRow(
-            model=model,
-            right=table.given_right,
-            wrong=table.given_wrong,
-            difference="–" if table.difference.value is None else signed(100 * table.difference.value),
-        )
+        (model, table.given_right, table.given_wrong, "–" if value is None else signed(100 * value))
         for model, table in association.tables.items()
+        for value in [table.difference.value]
     ]
 
 
@@ -281,3 +282,43 @@ def _fit_text(association: Association) -> str:
         categories=beyond.categories,
         models=models,
     )
+
+
+# --- the items behind a row
+
+
+def question_texts(association: Association, numbers: Sequence[int]) -> dict[int, str]:
+    """Return the question of each sample whose content has one."""
+    rows = DatasetSample.objects.filter(dataset__in=association.datasets, number__in=numbers)
+    return {number: text for number, text in rows.values_list("number", "content__question") if isinstance(text, str)}
+
+
+def sides_on_page(association: Association, row: Any) -> list[Json]:
+    """Return the items behind a row as their suites show them: the answer, then the structure in all of its parts. The
+    item (`place`) is None if the model was not asked."""
+    measure, entrants = association.choice.measure, association.entrants[row["model"]]
+    structures = [
+        _side(group.title if measure.parts[1:] else "Structure", entrant, group, int(row["story"]))
+        for entrant, (group, _) in zip(entrants, measure.parts, strict=False)
+    ]
+    answer = _side("Answer", entrants[-1], association.choice.answers, int(row["question"]))
+    return [answer, *reversed(structures)]
+
+
+def _side(title: str, entrant: EntrantResults, group: MetricGroup, number: int) -> Json:
+    items = RunItem.objects.filter(
+        entrant=entrant.entrant, sample__number=number, step__in=[group.scored, group.prompt]
+    )
+    items = items.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call", "item")
+    ordered = sorted(items, key=lambda item: (not item.call_id, item.step != group.scored, item.repetition))
+    if not ordered:
+        return {"title": title, "run": entrant.run, "place": None}
+    item, suite = ordered[0], suite_named(ordered[0].entrant.run.suite)
+    return {
+        "title": title,
+        "run": entrant.run,
+        "place": item,
+        "parses": parses_on_page(item),
+        "step": suite.step(item.step),
+        "suite": suite,
+    }

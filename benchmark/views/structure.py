@@ -19,20 +19,16 @@ from benchmark.domain.association import RIGHT
 from benchmark.domain.tables import Column, Table
 from benchmark.services.structure import (
     ALL,
-    Association,
-    Related,
-    apart_of,
-    association_of,
-    question_texts,
-    sides_on_page,
-)
-from benchmark.services.structure_sides import (
     NAMES,
     QUESTIONS,
     STORIES,
+    Association,
     Choice,
     Measure,
+    Related,
     Sides,
+    apart_of,
+    association_of,
     choice_of,
     lacking,
     sides_of,
@@ -43,6 +39,8 @@ from benchmark.services.structure_tables import (
     answer_rows,
     cut_text,
     picture_of,
+    question_texts,
+    sides_on_page,
     tables_of,
     verdict_of,
 )
@@ -150,8 +148,8 @@ def _parts(slug: str, association: Association, query: str) -> Context:
 
 def _answers_chart(association: Association) -> DotChart:
     rows = [
-        Row(label=row.model, first=row.right, second=row.wrong, aside=row.difference)
-        for row in answer_rows(association)
+        Row(label=model, first=right, second=wrong, aside=difference)
+        for model, right, wrong, difference in answer_rows(association)
     ]
     return dot_chart(
         gettext_noop("Right answers given right and wrong structure"),

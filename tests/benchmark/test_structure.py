@@ -14,8 +14,7 @@ from annotation.models import Assignment, Scope
 from annotation.services.accounts import make_token
 from benchmark.domain.inference.cases import Case
 from benchmark.models import Audience, Run, StoryScores
-from benchmark.services.structure import ALL, apart_of, association_of, lowest
-from benchmark.services.structure_sides import STORIES, Choice, sides_of
+from benchmark.services.structure import ALL, STORIES, Choice, apart_of, association_of, lowest, sides_of
 from benchmark.services.structure_tables import cut_text, signed
 from core import kept as keeper
 from tests.benchmark.results_world import HOSTILE

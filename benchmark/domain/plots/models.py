@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.asked_again import AskedAgain
-from benchmark.domain.drawn import AnswersRow, Metric, ModelRow, RankedRow
+from benchmark.domain.drawn import Metric, ModelRow, RankedRow
 from benchmark.domain.plots.dots import METRIC, NARROWEST, Aside, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.text import printable, text_width
 from benchmark.domain.plots.values import Percent, bounds_of, percent, percents, value_line, worst_to_best
 from core.messages import Sentence, clauses, gettext_noop, labelled, listed, noted, word, worded
+from core.statistics import Estimate
 
 NO_MODEL = "No model has a score."
 MAIN_FIGURE = "Main figure of each suite (%), repaired parse"
@@ -261,18 +262,18 @@ def without_story(look: Look, rows: Sequence[AskedAgain], *, score: str, parse: 
 
 
 @plot
-def structure_and_answers(look: Look, rows: Sequence[AnswersRow], *, cut: str) -> Drawing:
-    """Draw the shares of right answers of each model given a right and a wrong structure with intervals, and the
-    difference between them; `cut` names the score from which on a structure is right."""
+def structure_and_answers(look: Look, rows: Sequence[tuple[str, Estimate, Estimate, str]], *, cut: str) -> Drawing:
+    """Draw (model, share of right answers given a right structure, that given a wrong one, difference in words) of each
+    row with intervals; `cut` names the score from which on a structure is right."""
     return _pairs(
         look,
-        [(row.model, percent(row.right), percent(row.wrong)) for row in rows],
+        [(model, percent(right), percent(wrong)) for model, right, wrong, _ in rows],
         [Series(key="right", label="Structure right"), Series.hollow("wrong", "Structure wrong")],
         title="Right answers given right and wrong structure",
         none="No model has structures and answers of the same stories.",
         unit="Right answers (%)",
         note=f"right: {cut}",
-        asides=[Aside("Difference", [row.difference for row in rows])],
+        asides=[Aside("Difference", [difference for *_, difference in rows])],
     )
 
 

@@ -25,8 +25,7 @@ from benchmark.services.downloads import document_files, table_file
 from benchmark.services.entered_rows import rows_of
 from benchmark.services.gold_kind_tables import tables_of as gold_tables
 from benchmark.services.gold_kinds import OVERALL, gold_metrics_of, labelled_versions, labelling_of
-from benchmark.services.structure import association_of
-from benchmark.services.structure_sides import NAMES, choice_of, lacking, sides_of
+from benchmark.services.structure import NAMES, association_of, choice_of, lacking, sides_of
 from benchmark.services.structure_tables import PICTURE, picture_of
 from benchmark.services.structure_tables import tables_of as structure_tables
 from benchmark.suites.questions import PARSES
