@@ -64,7 +64,7 @@ def measured(rng: np.random.Generator, data_sets: int, **options) -> tuple[float
     listed = found = wrong = firsts = first_wrong = first_by_count = 0
     for _ in range(data_sets):
         cells, said, planted = simulated(rng, **options)
-        here = doubts(cells, said, {name: name for name in said}).listed
+        here, *_ = doubts(cells, said, {name: name for name in said})
         at = [doubt.cell for doubt in here]
         by_count = [one.cell for one in sorted(here, key=_by_agreement)]
         half = max(1, int(planted.sum()) // 2)

@@ -30,21 +30,14 @@ class Doubt:
     credible: float
 
 
-@dataclass(frozen=True, slots=True)
-class Doubts:
-    """`listed` has the doubted cells, the least credible first; `families` says how many families were heard in each
-    dimension and `needed` how many had to agree, 0 where there were too few to doubt anything."""
-
-    listed: tuple[Doubt, ...]
-    families: tuple[int, ...]
-    needed: tuple[int, ...]
-
-
-def doubts(cells: Cells, predicted: Mapping[str, Ints], families: Mapping[str, str], *, good: float = GOOD) -> Doubts:
-    """Return the gold labels against which good models agree.
+def doubts(
+    cells: Cells, predicted: Mapping[str, Ints], families: Mapping[str, str]
+) -> tuple[list[Doubt], list[int], list[int]]:
+    """Return the gold labels against which good models agree, the least credible first, with how many families were
+    heard in each dimension and how many had to agree, 0 where there were too few to doubt anything.
 
     `predicted` has each model's codes, shape (repetitions, C); `families` names the family of every model that may be
-    heard, so that baselines are left out of it. A model is heard on a story where it agrees with at least `good` of
+    heard, so that baselines are left out of it. A model is heard on a story where it agrees with at least GOOD of
     its dimension's gold on all other stories, and a family once, through its model that agrees most. A cell is doubted
     where more than half of the families heard on it, and at least FAMILIES of them or all where the dimension has
     fewer, give one label that is not gold. How credible its gold is follows from Dawid and Skene's model of the
@@ -57,7 +50,7 @@ def doubts(cells: Cells, predicted: Mapping[str, Ints], families: Mapping[str, s
     for name in names:
         labels, agrees = usual_label(predicted[name]), agreement_elsewhere(cells, predicted[name])
         at = kin.index(families[name])
-        better = (labels != NOTHING) & (agrees >= good) & (agrees > best[at])
+        better = (labels != NOTHING) & (agrees >= GOOD) & (agrees > best[at])
         heard[at, better], best[at, better] = labels[better], agrees[better]
     doubted, counts, needs = [], [], []
     for dimension in range(len(cells.dimensions)):
@@ -68,7 +61,7 @@ def doubts(cells: Cells, predicted: Mapping[str, Ints], families: Mapping[str, s
         counts.append(count)
         needs.append(needed)
     listed = sorted(doubted, key=lambda doubt: (doubt.credible, -len(doubt.against), doubt.cell))
-    return Doubts(tuple(listed), tuple(counts), tuple(needs))
+    return listed, counts, needs
 
 
 def usual_label(predicted: Ints) -> Ints:

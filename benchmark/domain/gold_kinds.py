@@ -17,6 +17,7 @@ from annotation.domain.anchoring.alternative_annotator import (
 from annotation.domain.anchoring.gold import FEWEST_BLIND_VOTES, gold_from_blind
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from core.messages import gettext_noop
+from core.plain import Json
 from core.statistics import (
     DIFFERENCE,
     FEWEST,
@@ -210,23 +211,10 @@ def in_order(scores: Scores, kind: Kind = Kind.ALL) -> list[str]:
 # --- order ---
 
 
-@dataclass(frozen=True, slots=True)
-class Swap:
-    """Two models whose order differs between a kind of gold and the gold that it is compared with."""
-
-    first: str
-    second: str
-    lead: float
-    """The lead of `first` on the gold compared with, as a share above 0."""
-    behind: float
-    """The lead of `second` on this kind."""
-    shift: Estimate
-    """How far the difference moved. An interval without 0 says that the kind of gold made it."""
-
-
-Order = tuple[Estimate, Sequence[Swap]]
-"""Kendall's tau-b of the scores of `n` models on a kind of gold and on the gold compared with, and the pairs that
-swap."""
+Order = tuple[Estimate, Sequence[Json]]
+"""Kendall's tau-b of the scores of `n` models on a kind of gold and on the gold compared with, and {first, second,
+lead, behind, shift} of each pair that swaps: the lead of `first` on the gold compared with, that of `second` on this
+kind, and the estimate of how far the difference moved. An interval without 0 says that the kind of gold made it."""
 
 
 def tau_b(first: Floats, second: Floats) -> Floats:
@@ -276,7 +264,7 @@ def _tau(sides: list[Floats], means: list[Floats], seed: int, resamples: int) ->
     return Estimate(value, models, [float(min(low, value)), float(max(high, value))], stories)
 
 
-def _swaps(models: tuple[str, ...], sides: list[Floats], means: list[Floats], seed: int) -> list[Swap]:
+def _swaps(models: tuple[str, ...], sides: list[Floats], means: list[Floats], seed: int) -> list[Json]:
     swaps, signs = [], np.array([-1.0, 1.0, 1.0, -1.0])  # the last two columns' difference less that of the first two
     for left, right in combinations(range(len(models)), 2):
         lead, after = (float(mean[0, left] - mean[0, right]) for mean in means)
@@ -291,7 +279,8 @@ def _swaps(models: tuple[str, ...], sides: list[Floats], means: list[Floats], se
             value, replicates, stories, clusters=len(columns), scale=SHIFT, unit=UNIT, empty=NO_KIND
         )
         shift = Estimate(float(value[0]), int(stories[0]), ends, reason=why or None)
-        swaps.append(Swap(models[first], models[second], abs(lead), abs(after), shift))
+        leads = {"lead": abs(lead), "behind": abs(after), "shift": shift}
+        swaps.append({"first": models[first], "second": models[second], **leads})
     return swaps
 
 

@@ -120,18 +120,18 @@ def doubtful_gold(labelling: Labelling, *, closed: Collection[int] = ()) -> Doub
     # a model of no known family is one of its own
     families = {models[row.pk]: family_named(row.endpoint.model, row.endpoint.family) or models[row.pk] for row in rows}
     material = material_of(labelling)
-    doubted = kept_as(
+    doubted, heard, _ = kept_as(
         "doubtful-gold",
         [labelling.versions, sorted(families.items())],
         lambda: doubts(material.cells, material.predicted, families),
     )
     stories = material.cells.stories
-    numbered = [(stories[material.cells.story[doubt.cell]], doubt) for doubt in doubted.listed]
+    numbered = [(stories[material.cells.story[doubt.cell]], doubt) for doubt in doubted]
     listed = [(number, doubt) for number, doubt in numbered if number not in set(closed)]
     present = _present(labelling, {number for number, _ in listed})
     made = [_cell(material, labelling.dataset.schema, number, doubt, *present) for number, doubt in listed]
     kept = tuple(cell for cell in made if cell is not None and (cell.now == cell.gold or cell.changed))
-    return DoubtfulGold(kept, len(made) - len(kept), max(doubted.families, default=0), frozenset(stories))
+    return DoubtfulGold(kept, len(made) - len(kept), max(heard, default=0), frozenset(stories))
 
 
 Tables = Mapping[int, tuple[DatasetSample, list[Proposition]]]

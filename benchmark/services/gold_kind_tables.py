@@ -218,8 +218,7 @@ def swaps(metrics: GoldMetrics, dimension: int) -> Table:
             _share("shift", gettext_noop("Shift")),
         ],
         rows=[
-            {"kind": NAMES[kind], "first": swap.first, "second": swap.second, "lead": swap.lead, "behind": swap.behind}
-            | {"shift": Cell.uncounted(swap.shift)}
+            {"kind": NAMES[kind]} | swap | {"shift": Cell.uncounted(swap["shift"])}
             for kind, (_, swapped) in metrics.orders[dimension].items()
             for swap in swapped
         ],

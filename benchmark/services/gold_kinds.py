@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,11 +74,6 @@ class Labelling:
     def versions(self) -> list[object]:
         """What results are kept under."""
         return [self.dataset.digest, self.dataset.pk, sorted(entrant.scores for entrant in self.entrants)]
-
-    def only(self, names: Iterable[str]) -> Labelling:
-        """Return the labelling by the models of these names, by all if it has none of them."""
-        chosen = tuple(entrant for entrant in self.entrants if entrant.name in set(names))
-        return Labelling(self.dataset, self.suite, chosen or self.entrants)
 
 
 def labelled_versions(project: Project) -> list[Dataset]:

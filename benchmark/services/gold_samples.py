@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from annotation.domain.shipped_schemas import version_text
@@ -99,23 +98,14 @@ def _by_person(table: list[Proposition], labels: dict[int, dict[str, dict[str, s
 Samples = Mapping[int, DatasetSample | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Present:
-    """The digest that a version published now would have, after so many of all stories were read. It is None if no
-    story is settled, and while stories are left to read."""
-
-    done: int
-    total: int
-    digest: str | None
-
-
 def present_digest(project: Project) -> str | None:
     """Return the digest that a version published now would have; None where no story is settled."""
-    return present(project).digest
+    return present(project)[0]
 
 
-def present(project: Project, most: int | None = None) -> Present:
-    """Return the digest of the present gold; of stories that changed, at most so many are read."""
+def present(project: Project, most: int | None = None) -> tuple[str | None, int, int]:
+    """Return (digest that a version published now would have, stories read, all stories); of stories that changed, at
+    most so many are read. The digest is None if no story is settled, and while stories are left to read."""
     stories = states(project)
 
     def read(parts: Sequence[int]) -> dict[int, str]:
@@ -130,7 +120,7 @@ def present(project: Project, most: int | None = None) -> Present:
         keep_each(_NAME, project.pk, stories, {pk: value for pk, value in values.items() if pk not in renamed})
         values, left = kept_each(_NAME, project.pk, stories, read, most)
     settled = [digest for value in values.values() if (digest := value.partition("\n")[0])]
-    return Present(len(values), len(stories), digest_of(project, settled) if settled and not left else None)
+    return digest_of(project, settled) if settled and not left else None, len(values), len(stories)
 
 
 def states(project: Project) -> dict[int, str]:

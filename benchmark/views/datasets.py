@@ -122,10 +122,10 @@ def reading_gold(request: UserRequest, access: ProjectAccess) -> tuple[HttpRespo
     """Read the gold of some changed stories. Returns (a bar that asks for more, the version that the gold is)."""
     if not access.project.datasets.filter(suite="").exists():
         return None, None
-    gold = gold_samples.present(access.project, AT_ONCE)
-    if gold.done == gold.total:
-        return None, service.version_of(access.project, gold.digest)
-    context = {"label": gettext("Reading the gold of changed stories"), "counted": gold}
+    digest, done, total = gold_samples.present(access.project, AT_ONCE)
+    if done == total:
+        return None, service.version_of(access.project, digest)
+    context = {"label": gettext("Reading the gold of changed stories"), "counted": {"done": done, "total": total}}
     return render(request, "components/counting.html", context | {"address": request.get_full_path()}), None
 
 

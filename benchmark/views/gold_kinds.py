@@ -168,13 +168,13 @@ def _verdict(chosen: ChosenGold) -> str:
     elif not swaps:
         text = _("Ranks do not change: Kendall’s τ {tau}, {count} models.").format(tau=value, count=tau.n)
     else:
-        certain = [swap for swap in swaps if (ends := swap.shift.interval) and not ends[0] <= 0 <= ends[1]]
+        certain = [swap for swap in swaps if (ends := swap["shift"].interval) and not ends[0] <= 0 <= ends[1]]
         text = (
             _("Ranks change, and more than chance did it: {pairs} swap. Kendall’s τ {tau}.")
             if certain
             else _("{pairs} swap, which chance can do: Kendall’s τ {tau}.")
         )
-        text = text.format(pairs=listed(f"{swap.first} / {swap.second}" for swap in swaps[:3]), tau=value)
+        text = text.format(pairs=listed(f"{swap['first']} / {swap['second']}" for swap in swaps[:3]), tau=value)
     return f"{text} {_(UNRANKED_NOTE)}" if chosen.metrics.unranked else text
 
 

@@ -86,8 +86,10 @@ def test_pairs_that_swap_are_named_with_how_far_they_moved():
     tau, [swap] = order(before, before | {"a": np.full(10, 0.5)}, seed=1)
     assert tau.value == pytest.approx(1 / 3)  # of three pairs two keep their order, one does not
     assert tau.interval == pytest.approx([1 / 3, 1 / 3])
-    assert (swap.first, swap.second) == ("a", "b") and (swap.lead, swap.behind) == pytest.approx((0.2, 0.1))
-    assert swap.shift.value == pytest.approx(-0.3) and swap.shift.interval[0] < -0.3 < swap.shift.interval[1]
+    assert (swap["first"], swap["second"]) == ("a", "b")
+    assert (swap["lead"], swap["behind"]) == pytest.approx((0.2, 0.1))
+    shift = swap["shift"]
+    assert shift.value == pytest.approx(-0.3) and shift.interval[0] < -0.3 < shift.interval[1]
     # an order that cannot be told says why
     ten, none = np.full(10, 0.5), np.full(10, np.nan)
     two = {"a": ten, "b": ten}
@@ -231,27 +233,26 @@ def test_planted_errors_of_gold_come_first():
     planted = [3, 50, 111, 200]
     gold, truth, said = world(planted, a=0.9, b=0.85, c=0.8, d=0.75, poor=0.3)
     own = {name: name for name in said}
-    found = doubts(doubted_cells(gold), said, own)
-    first = found.listed[: len(planted)]
+    listed, heard, needed = doubts(doubted_cells(gold), said, own)
+    first = listed[: len(planted)]
     assert {doubt.cell for doubt in first} == set(planted)
     assert all((doubt.label, doubt.against, doubt.heard) == (truth[doubt.cell], tuple("abcd"), 4) for doubt in first)
     assert all(doubt.credible < 0.01 for doubt in first)
-    assert (found.families, found.needed) == ((4,), (3,))  # "poor" is heard nowhere
+    assert (heard, needed) == ([4], [3])  # "poor" is heard nowhere
     # Where gold has no error, chance brings hardly any three models together.
     _, truth, said = world([], a=0.9, b=0.85, c=0.8, d=0.75, poor=0.3)
-    assert len(doubts(doubted_cells(truth), said, own).listed) <= 3
+    assert len(doubts(doubted_cells(truth), said, own)[0]) <= 3
 
 
 def test_a_family_is_heard_once_and_a_baseline_never():
     gold, _, said = world([7], a=0.9, b=0.9, c=0.9, majority=0.9)
     cells = doubted_cells(gold)
-    own = doubts(cells, said, {"a": "a", "b": "b", "c": "c"})
-    assert own.listed[0].cell == 7 and (own.families, own.listed[0].heard) == ((3,), 3)
-    kin = doubts(cells, said, {"a": "x", "b": "x", "c": "y"})
-    assert (kin.families, kin.needed, kin.listed[0].heard) == ((2,), (2,), 2)
-    alone = doubts(cells, said, {"a": "x", "b": "x", "c": "x"})
-    assert (alone.listed, alone.families, alone.needed) == ((), (1,), (0,))
-    assert doubts(cells, said, {}).listed == ()
+    [own, *_], heard, _ = doubts(cells, said, {"a": "a", "b": "b", "c": "c"})
+    assert own.cell == 7 and (heard, own.heard) == ([3], 3)
+    [kin, *_], heard, needed = doubts(cells, said, {"a": "x", "b": "x", "c": "y"})
+    assert (heard, needed, kin.heard) == ([2], [2], 2)
+    assert doubts(cells, said, {"a": "x", "b": "x", "c": "x"}) == ([], [1], [0])
+    assert doubts(cells, said, {})[0] == []
 
 
 def test_agreement_is_that_on_other_stories_and_most_of_those_heard_must_agree():
@@ -260,13 +261,13 @@ def test_agreement_is_that_on_other_stories_and_most_of_those_heard_must_agree()
     assert list(agreement_elsewhere(cells, said)) == [0.5, 0.5, 1, 1, 0.75, 0.75]
     one = doubted_cells(np.array([0, 1]), stories=1)
     assert np.isnan(agreement_elsewhere(one, np.array([[0, 1]]))).all()
-    assert doubts(one, {n: np.array([[1, 1]]) for n in "abc"}, {n: n for n in "abc"}).listed == ()
+    assert doubts(one, {n: np.array([[1, 1]]) for n in "abc"}, {n: n for n in "abc"})[0] == []
     # gold is 0 everywhere; a, b and c say 1 of the last cell, d and e say 0 and f 2
     gold = np.zeros(30, dtype=np.int64)
     said = {name: gold[None].copy() for name in "abcdef"}
     for name, label in {"a": 1, "b": 1, "c": 1, "f": 2}.items():
         said[name][0, -1] = label
     cells = doubted_cells(gold, stories=3)
-    assert doubts(cells, said, {name: name for name in said}).listed == ()
-    [doubt] = doubts(cells, said, {name: name for name in "abcde"}).listed
+    assert doubts(cells, said, {name: name for name in said})[0] == []
+    [doubt], *_ = doubts(cells, said, {name: name for name in "abcde"})
     assert doubt == Doubt(29, 1, ("a", "b", "c"), 5, doubt.credible)
