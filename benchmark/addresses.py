@@ -3,9 +3,10 @@ read addresses alike."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from annotation.access import ProjectAccess
@@ -333,3 +334,16 @@ def chosen_doubts(params: Mapping[str, str], access: ProjectAccess) -> ChosenDou
     gold = doubtful_gold(labelling, closed=closed)
     waiting = waiting_for(access, gold.stories, before=Work.ALIGNMENT)  # alignment asks about no label
     return ChosenDoubts(access, datasets, labelling, gold, waiting)
+
+
+Chosen = TypeVar("Chosen", ChosenGold, ChosenDoubts)
+
+
+def readable(chosen: Chosen | None) -> Chosen:
+    """Return what an address chose. Raises Http404 if no finished run has labelled published gold, PermissionDenied if
+    it waits for the reader's own work."""
+    if chosen is None:
+        raise Http404(gettext_noop("No finished run has labelled published gold."))
+    if chosen.waiting:
+        raise PermissionDenied(chosen.waiting)
+    return chosen

@@ -1,9 +1,8 @@
 """Gold of a published version: the effect of suggestions and adjudication on it and on scores, and doubtful labels."""
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import PermissionDenied
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,7 +10,7 @@ from rest_framework.response import Response
 from annotation.api.description import answers
 from annotation.models import Role
 from benchmark.access import results_access
-from benchmark.addresses import ChosenGold, chosen_doubts, chosen_gold, table_named
+from benchmark.addresses import ChosenGold, chosen_doubts, chosen_gold, readable, table_named
 from benchmark.api.description import NO_ACCESS, SLUG, TABLE
 from benchmark.api.requests import DoubtfulGoldFilter, GoldKindsFilter
 from benchmark.api.results import TABLE_ANSWERS, TableView
@@ -29,11 +28,7 @@ class DoubtfulGold(TableView):
         first, for experts: JSON, or a file with `format=csv` or `format=tex`. Labels stand in a row once an expert has
         looked at it again."""
         asked = {name: str(value) for name, value in read_query(request, DoubtfulGoldFilter).items()}
-        chosen = chosen_doubts(asked, results_access(request.user, slug, role=Role.EXPERT))
-        if chosen is None:
-            raise Http404("No finished run has labelled published gold.")
-        if chosen.waiting:
-            raise PermissionDenied(chosen.waiting)
+        chosen = readable(chosen_doubts(asked, results_access(request.user, slug, role=Role.EXPERT)))
         return self.file(request, doubtful_table(chosen.gold, chosen.dataset.schema), f"{slug}-doubtful-gold")
 
 
@@ -58,12 +53,7 @@ class GoldKindsOut(serializers.Serializer):
 
 def _chosen(request: Request, slug: str) -> ChosenGold:
     asked = {name: str(value) for name, value in read_query(request, GoldKindsFilter).items()}
-    chosen = chosen_gold(asked, results_access(request.user, slug))
-    if chosen is None:
-        raise Http404("No finished run has labelled published gold.")
-    if chosen.waiting:
-        raise PermissionDenied(chosen.waiting)
-    return chosen
+    return readable(chosen_gold(asked, results_access(request.user, slug)))
 
 
 class GoldKinds(GenericAPIView):

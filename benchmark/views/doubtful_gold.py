@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import Http404, HttpResponse, JsonResponse
@@ -24,7 +23,7 @@ from annotation.services.adjudication import AdjudicationRefused, DecidedMeanwhi
 from annotation.views.adjudication import settings_of
 from annotation.views.saving import saved
 from benchmark.access import results_access
-from benchmark.addresses import ChosenDoubts, chosen_doubts
+from benchmark.addresses import ChosenDoubts, chosen_doubts, readable
 from benchmark.services.doubtful_gold import (
     BLIND,
     PUBLISHED,
@@ -48,14 +47,7 @@ label."""
 
 
 def _chosen(request: UserRequest, slug: str) -> ChosenDoubts:
-    """Return what the address asks for. Raises Http404 without labelled gold, PermissionDenied if the reader has to
-    finish other work first."""
-    chosen = chosen_doubts(request.GET.dict(), results_access(request.user, slug, role=Role.EXPERT))
-    if chosen is None:
-        raise Http404(_("No finished run has labelled published gold."))
-    if chosen.waiting:
-        raise PermissionDenied(chosen.waiting)
-    return chosen
+    return readable(chosen_doubts(request.GET.dict(), results_access(request.user, slug, role=Role.EXPERT)))
 
 
 def _cells(chosen: ChosenDoubts, doubts: Sequence[DoubtfulCell]) -> list[Context]:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -11,9 +10,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from annotation.access import ProjectAccess, UserRequest
+from annotation.access import UserRequest
 from benchmark.access import closed_to, results_access
-from benchmark.addresses import ChosenGold, chosen_gold
+from benchmark.addresses import ChosenGold, chosen_gold, readable
 from benchmark.domain.gold_kinds import REFERENCE, Kind, Move, in_order
 from benchmark.domain.tables import Column
 from benchmark.models import Dataset
@@ -57,15 +56,11 @@ SECTIONS = {
 """The tables below each picture."""
 
 
-def _chosen(request: UserRequest, slug: str) -> tuple[ProjectAccess, ChosenGold | None]:
-    access = results_access(request.user, slug)
-    return access, chosen_gold(request.GET.dict(), access)
-
-
 @require_GET
 def gold_kinds(request: UserRequest, slug: str) -> HttpResponse:
     """The page: pictures of one kind of gold beside what it is compared with, whether ranks change, and all tables."""
-    access, chosen = _chosen(request, slug)
+    access = results_access(request.user, slug)
+    chosen = chosen_gold(request.GET.dict(), access)
     context: Context = {"lacking": chosen is None}
     if chosen:
         context |= {"chosen": chosen, "metrics": chosen.metrics, "waiting": chosen.waiting}
@@ -241,19 +236,19 @@ def _standing_in_chart(chosen: ChosenGold) -> DotChart | None:
 
 @require_GET
 def gold_kinds_table(request: UserRequest, slug: str, table: str, data: str) -> HttpResponse:
-    _access, chosen = _chosen(request, slug)
+    chosen = chosen_gold(request.GET.dict(), results_access(request.user, slug))
     if chosen is None:
         return redirect("benchmark:gold_kinds", slug)
-    if chosen.waiting:
-        raise PermissionDenied(chosen.waiting)
-    tables = {f"gold-{name}": make for name, make in tables_of(chosen.metrics, chosen.dimension).items()}
+    made = tables_of(readable(chosen).metrics, chosen.dimension)
+    tables = {f"gold-{name}": make for name, make in made.items()}
     return table_response(tables, f"gold-{table}", data, f"{slug}-gold-{table}")
 
 
 @require_GET
 def gold_kinds_cells(request: UserRequest, slug: str) -> HttpResponse:
     """The cells behind a figure: those of a kind of gold and a dimension, with what a model said of each."""
-    access, chosen = _chosen(request, slug)
+    access = results_access(request.user, slug)
+    chosen = chosen_gold(request.GET.dict(), access)
     if chosen is None:
         return redirect("benchmark:gold_kinds", slug)
     model, show = request.GET.get("model", ""), request.GET.get("show", "")
