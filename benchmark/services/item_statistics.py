@@ -187,12 +187,12 @@ def item_texts(dataset: Dataset, group: str, places: Sequence[ItemKey]) -> dict[
 # --- tables
 
 
-def item_table(report: ItemReport, noun: str, *, dataset: Dataset | None = None, group: str = "") -> Table:
-    """Return a row for each item, those first that tell models apart most. With a `dataset` and its `group` they are
-    the items within samples, named `noun`, with their texts."""
-    finer = group_named(group).finer if dataset else None
-    keys = [(row["number"], row["place"]) for row in report.rows]
-    texts = item_texts(dataset, group, keys) if dataset else dict.fromkeys(keys, ("", ""))
+def item_table(rows: Sequence[Cells], noun: str, group: str, finer_in: Dataset | None = None) -> Table:
+    """Return the table of items of a metric group. With `finer_in`, their dataset, they are the items within samples,
+    named `noun`, with their texts."""
+    finer = group_named(group).finer if finer_in else None
+    keys = [(row["number"], row["place"]) for row in rows]
+    texts = item_texts(finer_in, group, keys) if finer_in else dict.fromkeys(keys, ("", ""))
     what = [Column(key="category", header=gettext_noop("Category"))]
     if finer:
         named = Column(key="what", header=finer.noun[0].capitalize())
@@ -210,7 +210,7 @@ def item_table(report: ItemReport, noun: str, *, dataset: Dataset | None = None,
             *(Column(key=key, header=header, unit="%", kind="share") for key, header in shares.items()),
             Column(key="scored", header=gettext_noop("Models"), kind="count"),
         ],
-        rows=[row | {"who": texts[key][0], "what": texts[key][1]} for row, key in zip(report.rows, keys, strict=True)],
+        rows=[row | {"who": texts[key][0], "what": texts[key][1]} for row, key in zip(rows, keys, strict=True)],
         notes=[MEANING, OTHERS, SIMULATED],
     )
 

@@ -1,6 +1,6 @@
 """Page of the stories or questions, and the items within them, that tell the models of a leaderboard apart."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from urllib.parse import urlencode
 
@@ -14,15 +14,8 @@ from django.views.decorators.http import require_GET
 from annotation.access import ProjectAccess, UserRequest
 from benchmark.access import closed_to, results_access
 from benchmark.addresses import ChosenLeaderboard, chosen_leaderboard
-from benchmark.domain.tables import Table
-from benchmark.services.item_statistics import (
-    ItemReport,
-    finer_metrics_of,
-    item_table,
-    item_texts,
-    items_of,
-    metrics_of,
-)
+from benchmark.domain.tables import Cells, Table
+from benchmark.services.item_statistics import finer_metrics_of, item_table, item_texts, items_of, metrics_of
 from benchmark.suites.questions import PARSES
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.showing.entrants import ranked_within
@@ -55,50 +48,54 @@ def items_apart(request: UserRequest, slug: str) -> HttpResponse:
         "groups": [(key, group_named(key).title) for key in groups],
     }
     if group:
-        context |= _report_context(request, access, chosen, group)
+        context |= _report_context(request, _Asked(request, access, chosen, group), slug)
     return render(request, "benchmark/results/items_apart.html", access.context | context)
 
 
 class _Asked:
-    """Part of a metric group that an address asks for: by which metric and parse, of samples or of the items within
-    them."""
+    """Items that an address asks for, without those that wait for the reader's own work: of a metric group, by which
+    metric and parse, and whether the samples or the items within them."""
 
-    def __init__(self, request: UserRequest, group: str) -> None:
+    def __init__(self, request: UserRequest, access: ProjectAccess, chosen: ChosenLeaderboard, group: str) -> None:
         finer = finer_metrics_of(group) if request.GET.get("level") == FINER else {}
         metric, parse = request.GET.get("metric", ""), request.GET.get("parse", "")
-        self.group, self.finer, self.metrics = group, bool(finer), finer or metrics_of(group)
+        self.chosen, self.group, self.metrics = chosen, group, finer or metrics_of(group)
+        self.finer_in = chosen.dataset if finer else None
         self.metric = metric if metric in self.metrics else next(iter(self.metrics))
         self.parse = parse if parse in PARSES and not finer else "repaired"
+        level = {"level": FINER} if finer else {}
+        self.query = urlencode({"group": group, "parse": self.parse, "metric": self.metric, **level})
+        selection, self.entrants = chosen.leaderboard.chosen, chosen.leaderboard.entrants[group]
+        opened = frozenset(selection.stories if selection else ()) - closed_to(
+            access, chosen.dataset.suite, chosen.dataset
+        )
+        self.report = items_of(self.entrants, group, self.parse, self.metric, opened, self.finer_in)
 
-    @property
-    def query(self) -> str:
-        level = {"level": FINER} if self.finer else {}
-        return urlencode({"group": self.group, "parse": self.parse, "metric": self.metric, **level})
+    def table(self, rows: Sequence[Cells]) -> Table:
+        table = item_table(rows, suite_named(self.chosen.suite).noun[0], self.group, self.finer_in)
+        return replace(table, notes=[*table.notes, *ranked_within(self.entrants)])
 
 
-def _report_context(request: UserRequest, access: ProjectAccess, chosen: ChosenLeaderboard, group: str) -> Context:
-    asked = _Asked(request, group)
-    report = _report(access, chosen, asked)
-    query, noun = f"{chosen.query}&{asked.query}", suite_named(chosen.suite).noun[0]
+def _report_context(request: UserRequest, asked: _Asked, slug: str) -> Context:
+    report, suite, finer = asked.report, suite_named(asked.chosen.suite), group_named(asked.group).finer
+    query = f"{asked.chosen.query}&{asked.query}"
     page = Paginator(report.rows, LISTED).get_page(request.GET.get("page"))
-    table = _table(ItemReport(list(page), report.models), chosen, asked)
-    pair = {"a": report.best, "b": report.worst, "group": group, "parse": asked.parse}
+    pair = {"a": report.best, "b": report.worst, "group": asked.group, "parse": asked.parse}
 
     def beside(number: int) -> str:
-        return f"{reverse('benchmark:compare_story', args=[access.project.slug, number])}?{urlencode(pair)}"
+        return f"{reverse('benchmark:compare_story', args=[slug, number])}?{urlencode(pair)}"
 
     def address(kind: str, name: str, suffix: str) -> str:
-        return f"{reverse('benchmark:items_file', args=[access.project.slug, name, suffix])}?{query}"
+        return f"{reverse('benchmark:items_file', args=[slug, name, suffix])}?{query}"
 
-    finer = group_named(group).finer
     return {
         "report": report,
-        "items": finer.noun if asked.finer and finer else suite_named(chosen.suite).noun,
-        "levels": [("", suite_named(chosen.suite).noun[1]), (FINER, finer.noun[1])] if finer else [],
-        "level": FINER if asked.finer else "",
-        "within": ranked_within(chosen.leaderboard.entrants[group]),
+        "items": finer.noun if asked.finer_in and finer else suite.noun,
+        "levels": [("", suite.noun[1]), (FINER, finer.noun[1])] if finer else [],
+        "level": FINER if asked.finer_in else "",
+        "within": ranked_within(asked.entrants),
         "apart": sum(row["apart"] for row in report.rows),
-        "chart": _chart(report, noun, chosen, asked, beside) if report.rows else None,
+        "chart": _chart(asked, suite.noun[0], beside) if report.rows else None,
         "metric": asked.metric,
         "metrics": asked.metrics.items(),
         "parse": asked.parse,
@@ -107,35 +104,17 @@ def _report_context(request: UserRequest, access: ProjectAccess, chosen: ChosenL
         "query": query,
         "table": page_table(
             "items",
-            table,
+            asked.table(list(page)),
             href=lambda row, column: beside(row["number"]) if column.key == "number" else "",
-            files=files_of("table", group, address),
+            files=files_of("table", asked.group, address),
         ),
     }
 
 
-def _table(report: ItemReport, chosen: ChosenLeaderboard, asked: _Asked) -> Table:
-    noun = suite_named(chosen.suite).noun[0]
-    table = item_table(report, noun, dataset=chosen.dataset if asked.finer else None, group=asked.group)
-    return replace(table, notes=[*table.notes, *ranked_within(chosen.leaderboard.entrants[asked.group])])
-
-
-def _report(access: ProjectAccess, chosen: ChosenLeaderboard, asked: _Asked) -> ItemReport:
-    """Return the items without those that wait for the reader's own work."""
-    leaderboard = chosen.leaderboard
-    stories = leaderboard.chosen.stories if leaderboard.chosen else frozenset()
-    opened = frozenset(stories) - closed_to(access, chosen.dataset.suite, chosen.dataset)
-    entrants = leaderboard.entrants[asked.group]
-    finer_in = chosen.dataset if asked.finer else None
-    return items_of(entrants, asked.group, asked.parse, asked.metric, opened, finer_in)
-
-
-def _chart(
-    report: ItemReport, noun: str, chosen: ChosenLeaderboard, asked: _Asked, beside: Callable[[int], str]
-) -> DotChart:
-    drawn = report.rows[:DRAWN]
+def _chart(asked: _Asked, noun: str, beside: Callable[[int], str]) -> DotChart:
+    drawn = asked.report.rows[:DRAWN]
     places = [(row["number"], row["place"]) for row in drawn]
-    texts = item_texts(chosen.dataset, asked.group, places) if asked.finer else {}
+    texts = item_texts(asked.finer_in, asked.group, places) if asked.finer_in else {}
     rows = []
     for place, row in zip(places, drawn, strict=True):
         number, text = place[0], texts.get(place)
@@ -157,6 +136,6 @@ def items_file(request: UserRequest, slug: str, table: str, data: str) -> HttpRe
         raise Http404(
             Sentence("There is no table {table}; there are {groups}.", table=repr(table), groups=listed(groups))
         )
-    asked = _Asked(request, table)
-    tables = {f"items-{table}": lambda: _table(_report(access, chosen, asked), chosen, asked)}
+    asked = _Asked(request, access, chosen, table)
+    tables = {f"items-{table}": lambda: asked.table(asked.report.rows)}
     return table_response(tables, f"items-{table}", data, f"{slug}-items-{table}-{asked.parse}")
