@@ -248,7 +248,7 @@ class ChosenGold:
     labelling: Labelling
     metrics: GoldMetrics
     kind: Kind | None
-    dimension: int
+    dimension: int | None
 
     @property
     def slug(self) -> str:
@@ -267,7 +267,7 @@ class ChosenGold:
     def query(self, **others: Any) -> str:
         """Return the address of the choice, with others in their place."""
         asked: dict[str, Any] = {"version": self.dataset.version}
-        asked |= {"dimension": self.metrics.keys[self.dimension]} if self.dimension != OVERALL else {}
+        asked |= {"dimension": self.metrics.keys[self.dimension]} if self.dimension is not None else {}
         asked |= {"kind": self.kind.value} if self.kind else {}
         return urlencode({name: value for name, value in (asked | others).items() if value not in ("", None)})
 

@@ -83,7 +83,7 @@ PASSES: Mapping[str, Mapping[bool | None, str | None]] = {
 }
 
 
-def tables_of(metrics: GoldMetrics, dimension: int = OVERALL) -> dict[str, Callable[[], Table]]:
+def tables_of(metrics: GoldMetrics, dimension: int | None = OVERALL) -> dict[str, Callable[[], Table]]:
     """Return functions that make the tables, by name; some tables are of one `dimension`."""
     return {
         "by-kind": partial(by_kind, metrics, dimension),
@@ -97,23 +97,23 @@ def tables_of(metrics: GoldMetrics, dimension: int = OVERALL) -> dict[str, Calla
     }
 
 
-def dimension_sentence(metrics: GoldMetrics, dimension: int) -> str:
+def dimension_sentence(metrics: GoldMetrics, dimension: int | None) -> str:
     """Return the name of a dimension, or of all."""
-    return ALL_DIMENSIONS if dimension == OVERALL else metrics.cells.dimensions[dimension]
+    return ALL_DIMENSIONS if dimension is None else metrics.cells.dimensions[dimension]
 
 
 def _share(key: str, header: str, **more: Any) -> Column:
     return Column(key=key, header=header, unit="%", kind="share", **more)
 
 
-def _of(metrics: GoldMetrics, dimension: int) -> str:
+def _of(metrics: GoldMetrics, dimension: int | None) -> str:
     return Sentence("Of: {metrics}.", metrics=dimension_sentence(metrics, dimension))
 
 
-def by_kind(metrics: GoldMetrics, dimension: int) -> Table:
+def by_kind(metrics: GoldMetrics, dimension: int | None) -> Table:
     """Return the score of each model on each kind of gold."""
     scores = metrics.scores[dimension]
-    inside = metrics.cells.in_dimension(None if dimension == OVERALL else dimension)
+    inside = metrics.cells.in_dimension(dimension)
     golds = metrics.cells.by_kind()
     return Table(
         title=gettext_noop("Accuracy by kind of gold"),
@@ -140,7 +140,7 @@ def by_kind(metrics: GoldMetrics, dimension: int) -> Table:
 
 def by_dimension(metrics: GoldMetrics) -> Table:
     """Return the score of each model in each dimension on each kind of gold."""
-    keys = {at: "overall" if at == OVERALL else f"dimension{at}" for at in metrics.scores}
+    keys = {at: "overall" if at is None else f"dimension{at}" for at in metrics.scores}
     return Table(
         title=gettext_noop("Accuracy by kind of gold and dimension"),
         columns=[
@@ -167,7 +167,7 @@ def _vote_sentences(metrics: GoldMetrics) -> Iterator[str]:
         yield UNKNOWN_NOTE
 
 
-def ranks(metrics: GoldMetrics, dimension: int) -> Table:
+def ranks(metrics: GoldMetrics, dimension: int | None) -> Table:
     """Return Kendall's tau of each kind of gold with the gold compared with."""
     orders = metrics.orders[dimension].items()
     undefined = {tau.reason: kind for kind, (tau, _) in orders if tau.value is None}
@@ -205,7 +205,7 @@ def ranks(metrics: GoldMetrics, dimension: int) -> Table:
     )
 
 
-def swaps(metrics: GoldMetrics, dimension: int) -> Table:
+def swaps(metrics: GoldMetrics, dimension: int | None) -> Table:
     """Return the pairs of models whose order differs between kinds of gold."""
     return Table(
         title=gettext_noop("Models that swap"),
@@ -243,7 +243,7 @@ def moves_table(metrics: GoldMetrics) -> Table:
     )
 
 
-def ceiling_table(metrics: GoldMetrics, dimension: int) -> Table:
+def ceiling_table(metrics: GoldMetrics, dimension: int | None) -> Table:
     """Return the score of left-out annotators, and of models in their places, by all and by blind votes."""
     ceilings = {votes: metrics.ceilings[votes][dimension] for votes in VOTES}
     rows: dict[str, Cells] = {}

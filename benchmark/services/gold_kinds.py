@@ -49,7 +49,7 @@ from workers.models import JobState
 ALL_VOTES, BLIND_VOTES, UNKNOWN_VOTES = "all", "blind", "unknown"
 """The votes behind metrics of people: all, those that no suggestion can have touched, and these with those that may be
 blind."""
-OVERALL = -1
+OVERALL = None
 """The key of all dimensions together, in metrics by dimension."""
 EVERY, WRONG, MOVED, OVERRULED, UNDECIDED = "every", "wrong", "moved", "overruled", "undecided"
 WHICH = {
@@ -236,10 +236,10 @@ class GoldMetrics:
     """The keys of the dimensions."""
     kinds: Mapping[Kind, int]
     """The number of cells of each kind that the version has."""
-    scores: Mapping[int, Scores]
-    orders: Mapping[int, Mapping[Kind, Order]]
-    moves: Mapping[int, Mapping[Move, Estimate]]
-    ceilings: Mapping[str, Mapping[int, Ceiling]]
+    scores: Mapping[int | None, Scores]
+    orders: Mapping[int | None, Mapping[Kind, Order]]
+    moves: Mapping[int | None, Mapping[Move, Estimate]]
+    ceilings: Mapping[str, Mapping[int | None, Ceiling]]
     """Ceilings by ALL_VOTES and BLIND_VOTES."""
     standing_in: Mapping[str, Mapping[str, tuple[AlternativeAnnotator, OverStories]]]
     """The alternative annotator test of each model, published and over stories, by BLIND_VOTES and, if votes may be
@@ -269,7 +269,7 @@ def _gold_metrics(labelling: Labelling) -> GoldMetrics:
     golds = {kind: golds[kind] for kind in kinds}
     ranked = {entrant.name: predicted[entrant.name] for entrant in labelling.entrants if entrant.kind == "model"}
     ranked = ranked if len(ranked) > 1 else dict(predicted)
-    parts = {OVERALL: None} | {at: at for at in range(len(cells.dimensions))}
+    parts = OVERALL, *range(len(cells.dimensions))
     votes = {BLIND_VOTES: cells.blind_votes}
     if not cells.is_all_known:
         votes[UNKNOWN_VOTES] = cells.perhaps_blind
@@ -278,11 +278,11 @@ def _gold_metrics(labelling: Labelling) -> GoldMetrics:
         provenance=material.provenance,
         keys=labelling.dataset.schema.keys,
         kinds=kinds,
-        scores={at: kind_scores(cells, predicted, golds, only, seed=SEED) for at, only in parts.items()},
-        orders={at: _orders(cells, ranked, golds, only) for at, only in parts.items()},
-        moves={at: moves(cells, only, seed=SEED) for at, only in parts.items()},
+        scores={at: kind_scores(cells, predicted, golds, at, seed=SEED) for at in parts},
+        orders={at: _orders(cells, ranked, golds, at) for at in parts},
+        moves={at: moves(cells, at, seed=SEED) for at in parts},
         ceilings={
-            name: {at: ceiling(cells, given, predicted, only, seed=SEED) for at, only in parts.items()}
+            name: {at: ceiling(cells, given, predicted, at, seed=SEED) for at in parts}
             for name, given in ((ALL_VOTES, cells.votes), (BLIND_VOTES, cells.blind_votes))
         },
         standing_in={
@@ -308,13 +308,13 @@ def _orders(
 
 
 def places_of(
-    material: Material, *, kind: Kind, dimension: int, model: str, show: str, closed: Collection[int]
+    material: Material, *, kind: Kind, dimension: int | None, model: str, show: str, closed: Collection[int]
 ) -> list[int]:
     """Return the places of the cells of a kind of gold and a dimension that `show` selects, without `closed`
     stories."""
     cells, majority = material.cells, material.cells.majority()
     gold = cells.by_kind()[kind]
-    keep = (gold >= 0) & cells.in_dimension(None if dimension == OVERALL else dimension)
+    keep = (gold >= 0) & cells.in_dimension(dimension)
     keep &= ~np.isin(np.array(cells.stories)[cells.story], list(closed))
     if show == WRONG and model:
         keep &= ~(right(material.predicted[model], gold) == 1)

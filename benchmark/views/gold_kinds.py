@@ -131,7 +131,7 @@ def _chart(chosen: ChosenGold) -> DotChart | None:
     if chosen.kind not in REFERENCE:
         return None
     scores, other = chosen.metrics.scores[chosen.dimension], REFERENCE[chosen.kind]
-    inside = chosen.metrics.cells.in_dimension(None if chosen.dimension == OVERALL else chosen.dimension)
+    inside = chosen.metrics.cells.in_dimension(chosen.dimension)
     count = counted(int((inside & (chosen.metrics.cells.by_kind()[chosen.kind] >= 0)).sum()), "cell")
     rows = [
         Row(
@@ -194,8 +194,8 @@ def _moves_chart(chosen: ChosenGold) -> DotChart | None:
     return dot_chart(_("How far labels moved"), rows, notation=PERCENT, heads=heads, unit=unit, zero=True)
 
 
-def _key(chosen: ChosenGold, at: int) -> str:
-    return "" if at == OVERALL else chosen.metrics.keys[at]
+def _key(chosen: ChosenGold, at: int | None) -> str:
+    return "" if at is None else chosen.metrics.keys[at]
 
 
 def _ceiling_chart(chosen: ChosenGold) -> DotChart | None:
