@@ -40,7 +40,7 @@ from benchmark.services.gold_kinds import (
     places_of,
 )
 from benchmark.views.downloads import table_response
-from benchmark.views.tables import files_of, page_table
+from benchmark.views.tables import address_of, files_of, page_table
 from core.messages import Sentence, listed
 from core.views.charts import PERCENT, DotChart, Row, dot_chart
 from core.views.pages import Context
@@ -79,9 +79,7 @@ def version_options(datasets: Sequence[Dataset]) -> list[tuple[int, str]]:
 
 
 def _parts(chosen: ChosenGold) -> Context:
-    def address(kind: str, name: str, suffix: str) -> str:
-        return f"{reverse('benchmark:gold_kinds_table', args=[chosen.slug, name, suffix])}?{chosen.query()}"
-
+    address = address_of("gold_kinds", chosen.slug, query=chosen.query())
     made = tables_of(chosen.metrics, chosen.dimension)
     tables = {
         name: page_table(name, table, href=_links(chosen), files=files_of("table", name, address))

@@ -47,7 +47,7 @@ from benchmark.services.structure_tables import (
 from benchmark.suites.groups import ANSWERS
 from benchmark.suites.questions import PARSES
 from benchmark.views.downloads import plot_response, table_response
-from benchmark.views.tables import files_of, page_table
+from benchmark.views.tables import address_of, files_of, page_table
 from core.messages import Sentence, gettext_noop, listed
 from core.views.charts import PLAIN, DotChart, Row, dot_chart
 from core.views.pages import Context
@@ -117,11 +117,7 @@ def _offered(sides: Sides, choice: Choice) -> Context:
 
 def _parts(slug: str, association: Association, query: str) -> Context:
     """Return the charts and tables of the page with their files."""
-
-    def address(kind: str, name: str, suffix: str) -> str:
-        return f"{reverse(f'benchmark:structure_{kind}', args=[slug, name, suffix])}?{query}"
-
-    tables = {}
+    address, tables = address_of("structure", slug, query=query), {}
     for name, make in tables_of(association).items():
         if name == "observations":
             continue
