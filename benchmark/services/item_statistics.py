@@ -16,7 +16,7 @@ from benchmark.services.leaderboards import SEED
 from benchmark.suites.figures import KeptScores, categories_of, scores_by_story
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
-from core.kept import kept_as
+from core.kept import kept, kept_as
 from core.messages import gettext_noop
 
 SIMULATED = gettext_noop(
@@ -95,8 +95,8 @@ def _sample_scores(
     """Return scores of shape (models, samples), the key of each sample that any model has a score of, and the
     categories of samples by number."""
     rows = StoryScores.objects.filter(pk__in=[model.scores for model in models]).values_list("pk", "metrics")
-    kept = {pk: KeptScores(metrics) for pk, metrics in rows}
-    columns = [kept.get(model.scores, KeptScores()).columns(group, parse) for model in models]
+    by_key = {pk: KeptScores(metrics) for pk, metrics in rows}
+    columns = [by_key.get(model.scores, KeptScores()).columns(group, parse) for model in models]
     by_entrant = [scores_by_story(own, metric) for own in columns]
     scored = {number for by_number in by_entrant for number, score in by_number.items() if score is not None}
     numbers = sorted(number for number in scored if stories is None or number in stories)
@@ -141,17 +141,16 @@ def _fitted(
 # --- items within samples, such as the propositions of stories
 
 
+@kept(
+    "finer-items",
+    depends_on=lambda dataset, entrants, group: [dataset.digest, [entrant.scores for entrant in entrants], group],
+)
 def finer_scores(dataset: Dataset, entrants: Sequence[EntrantResults], group: str) -> tuple[NDArray[np.int64], Floats]:
     """Return the number of the sample and the place of each finer item, shape (items, 2), and the scores of entrants on
     it in the repaired parse, the mean over repetitions, shape (entrants, items, metrics), nan where none is known."""
-    versions = [dataset.digest, [entrant.scores for entrant in entrants], group]
-    return kept_as("finer-items", versions, lambda: _read(dataset, [entrant.entrant for entrant in entrants], group))
-
-
-def _read(dataset: Dataset, entrants: Sequence[int | None], group: str) -> tuple[NDArray[np.int64], Floats]:
-    described = group_named(group)
+    described, ids = group_named(group), [entrant.entrant for entrant in entrants]
     assert described.finer is not None
-    of_all = RunItem.objects.filter(entrant__in=entrants, step=described.scored, call__isnull=False, unreadable="")
+    of_all = RunItem.objects.filter(entrant__in=ids, step=described.scored, call__isnull=False, unreadable="")
     asked = of_all.order_by().values("sample").distinct()
     samples = list(all_at_once(DatasetSample.objects.filter(dataset=dataset, pk__in=asked)))
     places = [np.empty((0, 2), dtype=np.int64)]
@@ -164,7 +163,7 @@ def _read(dataset: Dataset, entrants: Sequence[int | None], group: str) -> tuple
             if parsed is not None:
                 parses[entrant, sample_id].append(parsed)
         for sample in some:
-            own = [parses.get((entrant or 0, sample.pk), []) for entrant in entrants]
+            own = [parses.get((entrant or 0, sample.pk), []) for entrant in ids]
             values = described.finer.scores(
                 sample_of(sample), dataset.schema, [parsed for each in own for parsed in each]
             )
