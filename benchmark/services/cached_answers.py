@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from benchmark.models import DatasetSample
 from benchmark.services.asking import prompts_of, step_request
-from benchmark.services.estimates import Cached, Part, steps_asked
+from benchmark.services.estimates import Cached, Line, steps_asked
 from benchmark.services.judges import HANDLER as TESTS
 from benchmark.services.judges import SELF_TEST, calls_of
 from benchmark.services.judges import request_of as test_request
@@ -26,7 +26,7 @@ Answers = dict[tuple[int, int], str]
 
 
 def cached_answers(
-    plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]
+    plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Line]
 ) -> dict[tuple[int, str], Cached]:
     """Return the questions that need no call, by (endpoint id of the model, step).
 
@@ -63,7 +63,7 @@ class _Seeker:
         self.prompts, self.repetitions = prompts_of(self.draft), plan.repetitions
         self.requests: dict[tuple[str, int, int], Request | str] = {}
 
-    def answers(self, part: Part, earlier: Mapping[str, Answers]) -> Answers:
+    def answers(self, part: Line, earlier: Mapping[str, Answers]) -> Answers:
         """Return the answers of a part that are cached or known without asking, with their texts where another step
         needs them.
 

@@ -27,7 +27,8 @@ MOST_LOOKED_AT = 200
 
 @dataclass(slots=True)
 class Line:
-    """Expected calls and cost of one model at one step. `cached` is how many answers the ledger has, None where it was
+    """Expected calls and cost of the questions about `stories` to one model at one step; of a line whose questions are
+    not estimated yet all are 0. `cached` is how many answers the ledger has, None where it was
     not looked up; tokens and dollars are of the other calls: `cost` what is expected, `most` what cannot be exceeded,
     None where the price is unknown. `asked` is the endpoint that answers, `method` and `control` are those by and under
     which it is asked, in words. `shared` calls are those of a line before it, and are counted there alone."""
@@ -36,6 +37,7 @@ class Line:
     step: str
     asked: Endpoint
     suite: str
+    stories: Sequence[DatasetSample] = ()
     calls: int = 0
     cached: int | None = None
     input_tokens: int = 0
@@ -133,19 +135,9 @@ Counted = set[tuple[int, str, int]]
 """(endpoint id of who answers, digest of the question, repetition) of calls that were counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The questions about a model at a step: `asked`, the judge where it is judging, answers those about `stories`."""
-
-    model: Endpoint
-    step: str
-    asked: Endpoint
-    stories: Sequence[DatasetSample]
-
-
-def parts_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
-    """Return all parts of a run on these stories, models in the plan's order, a model's answers before their
-    judgement."""
+def parts_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Line]:
+    """Return the lines of a run on these stories, not estimated yet: models in the plan's order, a model's answers
+    before their judgement."""
     parts = []
     for model in plan.endpoints:
         for step in steps_asked(plan, model):
@@ -155,17 +147,13 @@ def parts_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
             if judged and plan.source is not None:
                 answered = set(answers_by(plan.source, model).values_list("sample_id", flat=True))
                 asked_stories = [story for story in asked_stories if story.pk in answered]
-            parts.append(Part(model, step, plan.judge if judged and plan.judge else model, asked_stories))
+            asked = plan.judge if judged and plan.judge else model
+            parts.append(Line(model, step, asked, plan.suite, asked_stories))
     draft = draft_of(plan, stories)
     if plan.judge and is_wanted(plan, draft):
-        parts.append(Part(plan.judge, SELF_TEST, plan.judge, [story for story, _ in calls_of(draft)]))
+        tested = [story for story, _ in calls_of(draft)]
+        parts.append(Line(plan.judge, SELF_TEST, plan.judge, plan.suite, tested))
     return [part for part in parts if part.stories]
-
-
-def parts_of_extension(more: Extension) -> list[Part]:
-    """Return the parts that extending a run adds: new stories of its models, all stories of new models."""
-    plan = more.plan.without_test()
-    return [*parts_of(plan, more.fresh), *parts_of(replace(plan, endpoints=more.added), more.stories)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +163,7 @@ class Asking:
 
     plan: Plan
     stories: Sequence[DatasetSample]
-    parts: Sequence[Part]
+    parts: Sequence[Line]
     notes: Sequence[str] = ()
     each: float = 1.0
 
@@ -223,20 +211,22 @@ def askings_of_controls(plan: Plan, stories: Sequence[DatasetSample]) -> list[As
 
 
 def askings_of_extension(run: Run, more: Extension) -> list[Asking]:
-    """Return what extending a run and its controls asks."""
-    askings = [Asking(more.plan, more.stories, parts_of_extension(more))]
+    """Return what extending a run and its controls asks: new stories of its models, all stories of new models."""
+
+    def asking(here: Extension, notes: Sequence[str] = ()) -> Asking:
+        plan = here.plan.without_test()
+        added = parts_of(replace(plan, endpoints=here.added), here.stories)
+        return Asking(here.plan, here.stories, [*parts_of(plan, here.fresh), *added], notes)
+
+    askings = [asking(more)]
     for control in Run.objects.extended_with(run).order_by("pk"):
         notes = under_control(more.plan, control.control, more.fresh)[2] if more.fresh else ()
         here = extension_under(control, more)
-        askings.append(
-            Asking(here.plan, here.stories, parts_of_extension(here), notes)
-            if here
-            else Asking(more.plan, [], [], notes)
-        )
+        askings.append(asking(here, notes) if here else Asking(more.plan, [], [], notes))
     return askings
 
 
-Look = Callable[[Plan, Sequence[DatasetSample], Sequence[Part]], Mapping[tuple[int, str], Cached]]
+Look = Callable[[Plan, Sequence[DatasetSample], Sequence[Line]], Mapping[tuple[int, str], Cached]]
 
 
 def estimate_all(askings: Sequence[Asking], look: Look | None = None) -> Estimate:
@@ -279,7 +269,7 @@ def is_over(askings: Sequence[Asking], total: Sums) -> bool:
 def estimate_of(
     plan: Plan,
     stories: Sequence[DatasetSample],
-    parts: Sequence[Part],
+    parts: Sequence[Line],
     cached_by_part: Mapping[tuple[int, str], Cached] | None = None,
     counted: Counted | None = None,
 ) -> Estimate:
@@ -288,7 +278,10 @@ def estimate_of(
     was not looked up. Calls of `counted` are not counted again, and those of this run that rest on no earlier answer
     join it."""
     counted = set() if counted is None else counted
-    sizes = _sizes(plan, stories, parts)
+    draft = draft_of(plan, stories)
+    sizes = sizes_of(draft, [(part.step, story) for part in parts if part.step != SELF_TEST for story in part.stories])
+    if any(part.step == SELF_TEST for part in parts):
+        sizes[SELF_TEST] = test_sizes(draft)
     stories_by_id = {story.pk: story for part in parts if part.step != SELF_TEST for story in part.stories}
     estimate = Estimate(sorted(stories_by_id.values(), key=lambda story: story.position))
     control = CONTROLS[plan.control].title if plan.control else ""
@@ -296,7 +289,7 @@ def estimate_of(
     for part in parts:
         cached = None if cached_by_part is None else cached_by_part.get((part.model.pk, part.step), set())
         mine = {story.pk: sizes[part.step][story.pk] for story in part.stories}
-        line = Line(part.model, part.step, part.asked, plan.suite, method=method, control=control)
+        line = replace(part, method=method, control=control)
         if part.step == SELF_TEST:
             estimate.lines.append(line_of(plan, line, mine, cached))
             continue
@@ -365,11 +358,3 @@ def line_of(
     if room:
         line.too_long = sum(size.question.fewest_tokens + plan.max_tokens > room for size in uncached)
     return line
-
-
-def _sizes(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]) -> dict[str, dict[int, Size]]:
-    """Return sizes by step and dataset sample id."""
-    draft = draft_of(plan, stories)
-    questions = [(part.step, story) for part in parts if part.step != SELF_TEST for story in part.stories]
-    sizes = sizes_of(draft, questions)
-    return sizes | ({SELF_TEST: test_sizes(draft)} if any(part.step == SELF_TEST for part in parts) else {})

@@ -18,7 +18,7 @@ from benchmark.services.documents import document_of
 from benchmark.services.launches import judging_plans, run_again, start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused, draft_of
-from benchmark.services.question_sizes import extent_of, request_of
+from benchmark.services.question_sizes import extent_of, request_of, sizes_of
 from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.prompting.sets import built_in
 from benchmark.views import launch
@@ -120,7 +120,8 @@ def test_sizes_are_those_of_the_requests_and_money_is_counted_by_hand(gold, mode
             plan = planned(gold, [model], ALL, judge=judge, answer_format=answer_format, level=level)
             stories = check(plan)
             draft = draft_of(plan, stories)
-            sizes = estimates._sizes(plan, stories, estimates.parts_of(plan, stories))
+            parts = [part for part in estimates.parts_of(plan, stories) if part.step in ALL]
+            sizes = sizes_of(draft, [(part.step, story) for part in parts for story in part.stories])
             for step in ALL:
                 for story in stories:
                     whole = extent_of(request_of(story, step, draft, prompts))
