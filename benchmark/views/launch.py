@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import ProjectAccess, UserRequest, project_access
 from annotation.models import Project, Role
-from benchmark.access import RunAccess, closed_to, run_access
+from benchmark.access import closed_to, run_access
 from benchmark.forms.launch import ControlsForm, ExtendForm, JudgeForm, LaunchForm, RefusableForm
 from benchmark.models import DatasetSample
 from benchmark.services import estimates
@@ -272,10 +272,6 @@ def judge_test(request: UserRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/launch/judge_test.html", access.context | context)
 
 
-Planned = Callable[[], list[estimates.Asking]]
-"""Returns the questions of a run and its controls."""
-
-
 @require_GET
 def estimate(request: UserRequest, slug: str) -> HttpResponse:
     """Estimate what the chosen run asks and costs and what it can show; with `ledger`, which takes longer, also count
@@ -290,46 +286,28 @@ def estimate(request: UserRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-def estimate_extension(request: UserRequest, slug: str, uid: str) -> HttpResponse:
+def estimate_of_run(request: UserRequest, slug: str, uid: str, what: str) -> HttpResponse:
+    """Estimate what a run is asked in addition: more models or samples, controls, other judges, or everything again."""
     run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
-    form = ExtendForm(request.GET, run=run)
+    form: Any = None
+    if what == "extension":
+        form = ExtendForm(request.GET, run=run)
+    elif what == "controls":
+        form = ControlsForm(request.GET, run=run)
+    elif what == "judging":
+        form = JudgeForm(request.GET, suite=suite_named(run.suite))
 
     def planned() -> list[estimates.Asking]:
-        return estimates.askings_of_extension(run, extension_of(run, *form.additions(run)))
+        if what == "extension":
+            return estimates.askings_of_extension(run, extension_of(run, *form.additions(run)))
+        if what == "controls":
+            return estimates.askings_of_controls(*controls_of_run(run, form.cleaned_data["controls"]))
+        return estimates.askings_of_plans(form.plans(run)) if form else estimates.askings_of(*again_of(run))
 
-    return _estimate(request, access, form, planned)
-
-
-@require_GET
-def estimate_controls(request: UserRequest, slug: str, uid: str) -> HttpResponse:
-    run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
-    form = ControlsForm(request.GET, run=run)
-
-    def planned() -> list[estimates.Asking]:
-        return estimates.askings_of_controls(*controls_of_run(run, form.cleaned_data["controls"]))
-
-    return _estimate(request, access, form, planned)
+    return render(request, "benchmark/launch/_estimate.html", access.context | _context(request, form, planned))
 
 
-@require_GET
-def estimate_judging(request: UserRequest, slug: str, uid: str) -> HttpResponse:
-    run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
-    form = JudgeForm(request.GET, suite=suite_named(run.suite))
-    return _estimate(request, access, form, lambda: estimates.askings_of_plans(form.plans(run)))
-
-
-@require_GET
-def estimate_again(request: UserRequest, slug: str, uid: str) -> HttpResponse:
-    run = (access := run_access(request.user, slug, uid, role=Role.ADMIN)).run
-    return _estimate(request, access, None, lambda: estimates.askings_of(*again_of(run)))
-
-
-def _estimate(request: UserRequest, access: RunAccess, form: forms.Form | None, planned: Planned) -> HttpResponse:
-    context = _context(request, form, planned)
-    return render(request, "benchmark/launch/_estimate.html", access.context | context)
-
-
-def _context(request: UserRequest, form: forms.Form | None, planned: Planned) -> Context:
+def _context(request: UserRequest, form: forms.Form | None, planned: Callable[[], list[estimates.Asking]]) -> Context:
     """Return the context of an estimate of what `planned` returns, or of the `problems` of the form or the plan; the
     ledger is asked by a second look."""
     context = {"problems": _problems(form), "looks": "ledger" not in request.GET, "address": request.path}
