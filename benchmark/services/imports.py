@@ -112,19 +112,9 @@ def together(paths: Sequence[Path]) -> Iterator[Path]:
         yield Path(temporary)
 
 
-def import_archive(
-    *, by: User | None, project: Project, suite: Suite, file: BinaryIO, options: Options, note: str = ""
-) -> tuple[Dataset, bool]:
-    """Return (the dataset of what a zip of the folder has, which may hold it as its only folder, or the archive that
-    the suite takes as it is; whether it is a new one): the same samples are one dataset.
-
-    `options` are those of the suite's `load_options`. Raises BadImport with one sentence; then nothing was kept.
-    """
-    return keep_copy(by=by, project=project, copy=copy_in_archive(suite, file, options), note=note)
-
-
 def copy_in_archive(suite: Suite, file: BinaryIO, options: Options) -> Copy:
-    """`copy_of` what `import_archive` takes; nothing is kept. Raises BadImport."""
+    """Read and check the copy in a zip of the folder, which may hold it as its only folder, or in the archive that the
+    suite takes as it is; nothing is kept. `options` are those of the suite's `load_options`. Raises BadImport."""
     begins = file.read(4)
     file.seek(0)
     with tempfile.TemporaryDirectory(prefix="credence-import-") as temporary:
@@ -159,7 +149,7 @@ def checked(settings: Sequence[Setting], options: Options) -> Options:
 
 @transaction.atomic
 def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") -> tuple[Dataset, bool]:
-    """(the dataset of these samples, whether it is a new one)."""
+    """Return (dataset of these samples, whether it is new): the same samples are one dataset."""
     suite, imported, digest_of_all = copy.suite, copy.imported, copy.digest
     Project.objects.select_for_update().get(pk=project.pk)
     if existing := copy.kept_in(project):

@@ -18,7 +18,7 @@ from benchmark.models import Audience, Dataset, DatasetSample, Run
 from benchmark.services import datasets as service
 from benchmark.services import gold_samples
 from benchmark.services.datasets import contents_of
-from benchmark.services.imports import copy_in_archive, import_archive
+from benchmark.services.imports import copy_in_archive, keep_copy
 from benchmark.services.visibility import set_audience, visibility_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.copies import BadImport
@@ -162,8 +162,9 @@ def import_copy(request: UserRequest, slug: str, suite: str) -> HttpResponse:
     template = f"benchmark/datasets/{'_check' if part else 'import'}.html"
 
     def make() -> str:
-        fields = {"options": form.options, "note": form.cleaned_data["note"], "file": form.cleaned_data["file"]}
-        return str(import_archive(by=request.user, project=access.project, suite=chosen, **fields)[0].version)
+        copy = copy_in_archive(chosen, form.cleaned_data["file"], form.options)
+        note = form.cleaned_data["note"]
+        return str(keep_copy(by=request.user, project=access.project, copy=copy, note=note)[0].version)
 
     if request.method == "POST" and form.is_valid():
         try:
