@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -47,44 +47,33 @@ class DatasetOut(serializers.ModelSerializer):
     title = serializers.CharField(allow_blank=True, help_text="What an imported copy is of.")
 
 
-class CopyFileOut(serializers.Serializer):
-    name = serializers.CharField()
-    holds = serializers.CharField()
-    optional = serializers.BooleanField(help_text="Whether it may be missing.")
-
-
-class CopySourceOut(serializers.Serializer):
-    """Where users get a copy of a benchmark, and what of it is read."""
-
-    publisher = serializers.CharField()
-    address = serializers.CharField()
-    folder = serializers.CharField(allow_blank=True, help_text="The folder there that has the files.")
-    licence = serializers.CharField(help_text="The terms of use, in our own words.")
-    checked = serializers.CharField(help_text="What a copy is held against.")
-    files = CopyFileOut(many=True)
-
-
 class BenchmarkOut(serializers.Serializer):
     """A benchmark whose copies become datasets."""
 
     suite = serializers.CharField(source="name")
     title = serializers.CharField()
-    source = CopySourceOut(source="copied.source", allow_null=True)
-
-
-class StepOut(serializers.Serializer):
-    key = serializers.CharField()
-    label = serializers.CharField()
-    judged = serializers.BooleanField(help_text="Whether the judge is asked.")
-
-
-class SettingOut(serializers.Serializer):
-    """Something that the launch of a run lets choose, under `options`."""
-
-    name = serializers.CharField()
-    label = serializers.CharField()
-    default = serializers.JSONField()
-    choices = serializers.ListField(child=serializers.JSONField(), help_text="Empty where anything of its type can be.")
+    source = inline_serializer(
+        "CopySourceOut",
+        {
+            "publisher": serializers.CharField(),
+            "address": serializers.CharField(),
+            "folder": serializers.CharField(allow_blank=True, help_text="The folder there that has the files."),
+            "licence": serializers.CharField(help_text="The terms of use, in our own words."),
+            "checked": serializers.CharField(help_text="What a copy is compared with."),
+            "files": inline_serializer(
+                "CopyFileOut",
+                {
+                    "name": serializers.CharField(),
+                    "holds": serializers.CharField(),
+                    "optional": serializers.BooleanField(help_text="Whether it may be missing."),
+                },
+                many=True,
+            ),
+        },
+        source="copied.source",
+        allow_null=True,
+        help_text="Where users get a copy of a benchmark, and what of it is read.",
+    )
 
 
 class AskedOut(serializers.Serializer):
@@ -92,8 +81,28 @@ class AskedOut(serializers.Serializer):
 
     suite = serializers.CharField()
     title = serializers.CharField()
-    steps = StepOut(many=True)
-    settings = SettingOut(many=True)
+    steps = inline_serializer(
+        "StepOut",
+        {
+            "key": serializers.CharField(),
+            "label": serializers.CharField(),
+            "judged": serializers.BooleanField(help_text="Whether the judge is asked."),
+        },
+        many=True,
+    )
+    settings = inline_serializer(
+        "SettingOut",
+        {
+            "name": serializers.CharField(),
+            "label": serializers.CharField(),
+            "default": serializers.JSONField(),
+            "choices": serializers.ListField(
+                child=serializers.JSONField(), help_text="Empty where anything of its type can be."
+            ),
+        },
+        many=True,
+        help_text="What the launch of a run lets choose, under `options`.",
+    )
 
 
 class DatasetDetailOut(DatasetOut):

@@ -1,7 +1,7 @@
 """The items of a run down to the raw answer, and their scores as one long table."""
 
 from django.http import Http404, QueryDict, StreamingHttpResponse
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field, inline_serializer
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.renderers import JSONRenderer
@@ -18,11 +18,6 @@ from benchmark.services.item_detail import item_data, texts_of
 from benchmark.services.items import STATE_NAMES, items_of
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-
-
-class MessageOut(serializers.Serializer):
-    role = serializers.CharField(help_text="system, user, …; data of a baseline, which reads no prompt.")
-    text = serializers.CharField(allow_blank=True)
 
 
 @extend_schema_field({})
@@ -51,7 +46,14 @@ class RunItemOut(serializers.Serializer):
     official_score = serializers.FloatField(allow_null=True)
     repaired_score = serializers.FloatField(allow_null=True)
     rows_not_judged = serializers.IntegerField()
-    prompt = MessageOut(many=True, required=False, help_text="With full: what was sent.")
+    prompt = inline_serializer(
+        "MessageOut",
+        {
+            "role": serializers.CharField(help_text="system, user, …; data of a baseline, which reads no prompt."),
+            "text": serializers.CharField(allow_blank=True),
+        },
+        many=True, required=False, help_text="With full: what was sent.",
+    )  # fmt: skip
     content = Content(required=False, help_text="With full: what the sample shows.")
     gold = Content(required=False, help_text="With full: what it is scored against.")
 

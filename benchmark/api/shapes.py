@@ -1,6 +1,6 @@
 """Shapes of answers about runs and their results: runs are named by the uids of their pages, models by name."""
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
 from benchmark.models import AnswerFormat
@@ -39,13 +39,6 @@ class ImportedOut(serializers.Serializer):
     facts = serializers.DictField(child=serializers.CharField(allow_blank=True))
 
 
-class PreparedOut(serializers.Serializer):
-    """How far a run is whose questions are still being made."""
-
-    done = serializers.IntegerField(help_text="Samples about which they are there; of an import, answers.")
-    of = serializers.IntegerField(help_text="All its samples, or answers; 0 while the files of an import are read.")
-
-
 class RunOut(serializers.Serializer):
     """A run, as the list of runs shows it."""
 
@@ -73,7 +66,16 @@ class RunOut(serializers.Serializer):
     open = serializers.IntegerField(help_text="Items that wait or are being asked.")
     held_back = serializers.IntegerField(help_text="Those of them that wait for a person; resume asks for them again.")
     to_come = serializers.IntegerField(help_text="Questions that an answer will open.")
-    preparing = PreparedOut(allow_null=True, help_text="How far its questions are made; null where all are there.")
+    preparing = inline_serializer(
+        "PreparedOut",
+        {
+            "done": serializers.IntegerField(help_text="Samples about which they are there; of an import, answers."),
+            "of": serializers.IntegerField(
+                help_text="All its samples, or answers; 0 while the files of an import are read."
+            ),
+        },
+        allow_null=True, help_text="How far its questions are made; null where all are there.",
+    )  # fmt: skip
     failures = LackOut(allow_null=True)
     unreadable_answers = LackOut(allow_null=True)
     calls = CallsOut()
@@ -115,14 +117,6 @@ class MissingOut(serializers.Serializer):
     items = serializers.IntegerField()
 
 
-class EntrantOut(serializers.Serializer):
-    """A model as it was asked in the run."""
-
-    key = serializers.CharField(help_text="What leaderboards and comparisons call it.")
-    name = serializers.CharField()
-    asked_as = Anything(help_text="The endpoint as it was at the launch: provider, model, prices, options.")
-
-
 class BesideOut(serializers.Serializer):
     """A run that asks the same by another method, or under a control."""
 
@@ -137,18 +131,26 @@ class NotTakenOut(serializers.Serializer):
     why = serializers.CharField()
 
 
-class LeftOutOut(serializers.Serializer):
-    """The fate of answers that were made elsewhere and are not part of the run, as their import found it."""
-
-    unmatched = NotTakenOut(many=True, help_text="Those that are to no sample.")
-    double = NotTakenOut(many=True)
-    missing = serializers.ListField(child=serializers.CharField(), help_text="Samples that lack answers.")
-    unanswered = NotTakenOut(many=True, help_text="Records of a sample without an answer.")
-
-
 class RunDetailOut(RunOut):
-    left_out = LeftOutOut(allow_null=True, help_text="Of answers that were made elsewhere; null for other runs.")
-    entrants = EntrantOut(many=True)
+    left_out = inline_serializer(
+        "LeftOutOut",
+        {
+            "unmatched": NotTakenOut(many=True, help_text="Those that are to no sample."),
+            "double": NotTakenOut(many=True),
+            "missing": serializers.ListField(child=serializers.CharField(), help_text="Samples that lack answers."),
+            "unanswered": NotTakenOut(many=True, help_text="Records of a sample without an answer."),
+        },
+        allow_null=True, help_text="Of answers that were made elsewhere; null for other runs.",
+    )  # fmt: skip
+    entrants = inline_serializer(
+        "EntrantOut",
+        {
+            "key": serializers.CharField(help_text="What leaderboards and comparisons call it."),
+            "name": serializers.CharField(),
+            "asked_as": Anything(help_text="The endpoint as it was at the launch: provider, model, prices, options."),
+        },
+        many=True, help_text="The models as they were asked in the run.",
+    )  # fmt: skip
     methods = BesideOut(
         many=True,
         help_text=(
