@@ -1,17 +1,20 @@
-"""Item detail: the question, the answer, and both parses of it beside gold."""
+"""Item detail: the question, the answer, both parses of it next to gold, and all questions about its story, each with
+its verdict."""
 
 import json
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
+from itertools import islice
 from typing import Any
 
 from django.db.models import Q
 
 from annotation.models import Story
 from benchmark.controls.chosen import CONTROLS, changes_of
-from benchmark.models import Dataset, RunItem, SnapshotItem
+from benchmark.models import Dataset, DatasetSample, RunItem, SnapshotItem
 from benchmark.services.asking import DatasetResources, sample_answered, sample_asked, settings_of
 from benchmark.services.evaluating import answers_of
 from benchmark.services.items import state_of
+from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.items import ReadLine
 from benchmark.suites.questions import BadQuestion, Beside, ItemView, Question, Sample
@@ -23,6 +26,11 @@ from workers.models import Call
 
 SHOWN_CHARACTERS = 20_000
 """Characters of a text that a page shows; the whole text is a download."""
+MOST_QUESTIONS = 300
+"""Questions of one story that a page shows."""
+LONGEST_CELL = 200
+"""Characters of gold and of a raw answer in the table."""
+RIGHT, WRONG, UNREADABLE, NONE = "right", "wrong", "unreadable", gettext_noop("no answer")
 
 
 def shortened(text: str) -> Json:
@@ -202,3 +210,74 @@ def item_data(item: RunItem, *, full: bool, closed_texts: Sequence[str] = ()) ->
         asked = call or (item.item.call if item.item else None)
         row |= {"prompt": messages_of(asked, closed_texts), "content": sample.content, "gold": sample.gold}
     return row
+
+
+def questions_of_story(item: RunItem | SnapshotItem, closed: Set[int] = frozenset()) -> Json | None:
+    """Return {noun, rows, left, counts} of the questions about the text that the item's is about, without those
+    `closed` to the reader. Returns None if it is the only one, and at a step whose answers are not read question by
+    question.
+
+    A row is {item, here, beside, category, question, gold, answer, official, repaired}: whether it is the page's own,
+    or of the same set, and what each parse says of the raw answer: a verdict, or what it reads if the score knows more
+    than right and wrong. `left` counts the questions that are not shown, and `counts` those of each verdict.
+    """
+    suite = suite_named(item.entrant.run.suite)
+    if suite.copied.load is None:
+        return None
+    # items of the same cluster whose text is the same: a conversation has parts
+    alike = item.among().filter(entrant=item.entrant_id, step=item.step, repetition=item.repetition)
+    alike = alike.without(closed).filter(sample__cluster=item.sample.cluster)
+    text = _story_text(suite, item.sample)
+    others = alike.select_related("sample", "call", "entrant__run__dataset").order_by("sample__number")
+    items = [other for other in others if _story_text(suite, other.sample) == text]
+    if len(items) < 2:
+        return None
+    try:
+        rows = list(_question_rows(item, items[:MOST_QUESTIONS], suite))
+    except (SuiteFailed, BadQuestion):  # the log has it
+        return None
+    verdicts = [row["repaired"] for row in rows]
+    counts = [(word, count) for word in (RIGHT, WRONG, UNREADABLE, NONE) if (count := verdicts.count(word))]
+    left = max(0, len(items) - MOST_QUESTIONS)
+    return {"noun": suite.cluster[0], "rows": rows, "left": left, "counts": counts} if len(rows) > 1 else None
+
+
+def _story_text(suite: Suite, sample: DatasetSample) -> object:
+    """Return what all questions of one story have in common; nothing where the suite does not say what that is."""
+    name = suite.controls.story if suite.controls else suite.texts.story
+    return sample.content.get(name) if name else None
+
+
+def _question_rows(
+    item: RunItem | SnapshotItem, items: Sequence[RunItem | SnapshotItem], suite: Suite
+) -> Iterator[Json]:
+    run, answers = item.entrant.run, answers_of(items)
+    settings, resources = settings_of(run), DatasetResources(run.dataset)
+    for other in items:
+        sample = sample_answered(run, other.sample, other.call, settings)
+        question = Question(sample, other.step, settings, resources, answers[other.pk], other.repetition)
+        answer = other.call.answer if other.call else None
+        view = ItemView(question, answer, other.official, other.repaired, other.unreadable)
+        lines = list(islice(suite.items.lines(view), 2))
+        if len(lines) != 1:
+            continue
+        [line] = lines
+        yield {
+            "item": other.pk,
+            "here": other.pk == item.pk,
+            "beside": bool(item.sample.group) and other.sample.group == item.sample.group,
+            "category": other.sample.category,
+            "question": line.about,
+            "gold": _in_brief(line.gold or ""),
+            "answer": None if answer is None else _in_brief(answer),
+            "official": NONE if answer is None else _verdict(line.officially_right, line.official or "–"),
+            "repaired": NONE if answer is None else _verdict(line.right, line.repaired or UNREADABLE),
+        }
+
+
+def _verdict(right: bool | None, otherwise: str) -> str:
+    return otherwise if right is None else RIGHT if right else WRONG
+
+
+def _in_brief(text: str) -> str:
+    return text if len(text) <= LONGEST_CELL else f"{text[:LONGEST_CELL].rstrip()} …"

@@ -18,7 +18,6 @@ from benchmark.services import item_detail
 from benchmark.services import items as service
 from benchmark.services.asking import reads_prompts
 from benchmark.services.flips import counts_of, flips_of, read, ways_of
-from benchmark.services.story_questions import questions_of_story
 from benchmark.suites.registry import suite_named
 from core.messages import gettext_noop
 from core.views.pages import Context
@@ -130,7 +129,7 @@ def _item_context(item: RunItem | SnapshotItem, call: Call | None, closed: froze
         "asked": item_detail.asked_of(call, item_detail.texts_of(item.entrant.run.dataset, closed)),
         "answer": item_detail.shortened(call.answer) if call and call.answer else None,
         "detail": item_detail.parses_on_page(item, closed),
-        "story_questions": questions_of_story(item, closed),
+        "story_questions": item_detail.questions_of_story(item, closed),
         "control": CONTROLS.get(item.entrant.run.control),
         "changes": item_detail.changes_on_page(item),
         "step": suite.step(item.step),

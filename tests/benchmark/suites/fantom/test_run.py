@@ -16,12 +16,12 @@ from benchmark.models import Dataset, Run, RunItem
 from benchmark.services import detectable
 from benchmark.services.asked_again_tables import left_table
 from benchmark.services.documents import document_of, tables_of
+from benchmark.services.item_detail import questions_of_story
 from benchmark.services.launches import add_controls
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report, report_of
-from benchmark.services.story_questions import questions_of_story
 from benchmark.suites.fantom.judge import ANSWER
 from benchmark.suites.fantom.parsing import load
 from benchmark.suites.fantom.suite import expected
