@@ -101,6 +101,21 @@ def question_of(
     return Question(sample_answered(run, story, call, settings), step, settings, resources, answers, repetition)
 
 
+def request_of(sample: DatasetSample, step: str, draft: Run, prompts: PromptSet | None) -> Request | str:
+    """Return what would be asked; earlier answers, which nobody has yet, are those of a perfect model."""
+    return step_request(sample, step, draft, prompts, answers_expected(draft, sample, step, prompts))
+
+
+def answers_expected(draft: Run, sample: DatasetSample, step: str, prompts: PromptSet | None) -> dict[str, str]:
+    """Return what a perfect model would have answered at the steps that this one needs."""
+    suite = suite_named(draft.suite)
+    answers: dict[str, str] = {}
+    for needed in suite.needed(step, draft.steps):
+        earlier = answers_expected(draft, sample, needed, prompts)
+        answers[needed] = suite.expected(question_of(draft, sample, needed, earlier, prompts))
+    return answers
+
+
 def prompts_of(run: Run) -> PromptSet | None:
     """The prompt set of a run, None for a suite without prompt sets. Raises BadPromptSet."""
     sets = suite_named(run.suite).asking.prompting

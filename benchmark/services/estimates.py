@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from copy import copy
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import DatasetSample, Run
+from benchmark.services.asking import answers_expected, prompts_of, question_of
 from benchmark.services.extending import Extension, extension_under
 from benchmark.services.judges import SELF_TEST, calls_of, is_wanted
+from benchmark.services.judges import request_of as test_request
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, draft_of, method_of, methods_of, own_steps, plan_of, under_control
-from benchmark.services.question_sizes import Size, sizes_of, test_sizes
 from benchmark.services.run_items import answers_by
 from benchmark.suites.registry import suite_named
+from core.digests import json_digest
 from core.messages import Sentence, word
-from workers.domain.pricing import Money
+from workers.domain.pricing import Extent, Money
 from workers.models import Endpoint
-from workers.providers.contract import Usage
+from workers.providers.contract import Request, Usage
 
 MOST_LOOKED_AT = 200
 """An estimate makes the questions about this many samples, in whole clusters; they represent the others."""
@@ -127,6 +131,57 @@ def sums_of(lines: Sequence[Line], *, method: str = "") -> Sums:
         most=sum((line.money("most") for line in lines), Money()),
         method=method,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Lengths of one question and of the answer that is to be expected, which holds no reasoning. Questions with one
+    digest are one call; an empty one is of what is not asked."""
+
+    question: Extent
+    answer: Extent
+    digest: str = ""
+
+
+def extent_of(request: Request | str) -> Extent:
+    """Return how much text is sent; nothing where nothing is to be asked."""
+    if isinstance(request, str):
+        return Extent()
+    schema = json.dumps(request.schema, ensure_ascii=False) if request.schema else ""
+    return sum((Extent.of(message.content) for message in request.messages), Extent.of(schema))
+
+
+def sizes_of(draft: Run, questions: Iterable[tuple[str, DatasetSample]]) -> dict[str, dict[int, Size]]:
+    """Return sizes by step and dataset sample id of `questions`: (step, sample), in which the same may come again.
+    Raises BadPromptSet."""
+    prompts, suite, draft = prompts_of(draft), suite_named(draft.suite), copy(draft)
+    draft.params = replace(draft.parameters, own={**draft.parameters.own, **suite.asking.estimated_with}).as_json()
+    samples_by_step: dict[str, dict[int, DatasetSample]] = {}
+    for step, sample in questions:
+        samples_by_step.setdefault(step, {})[sample.pk] = sample
+    sizes: dict[str, dict[int, Size]] = {}
+    for step, samples in samples_by_step.items():
+        at_step = sizes.setdefault(step, {})
+        for sample in DatasetSample.in_full(samples.values()):
+            question = question_of(draft, sample, step, answers_expected(draft, sample, step, prompts), prompts)
+            request = suite.request(question)
+            # a question to a judge rests on answers that nobody has yet: no two are known to be one call
+            digest = ""
+            if not suite.step(step).judged and not isinstance(request, str):
+                how = [request.max_tokens, request.temperature, request.seed]
+                texts = [[message.role, message.content] for message in request.messages]
+                digest = json_digest([texts, request.schema, request.task, how], default=str)[:20]
+            at_step[sample.pk] = Size(extent_of(request), Extent.of(suite.expected(question)), digest)
+    return sizes
+
+
+def test_sizes(run: Run) -> dict[int, Size]:
+    """Return sizes of the calls that test the run's judge, by dataset sample id."""
+    sizes_by_story = {}
+    for story, pairs in calls_of(run):
+        answer = sum((Extent.of(f"{pair.actor}{pair.belief}") for pair in pairs), Extent())  # a judge repeats the rows
+        sizes_by_story[story.pk] = Size(extent_of(test_request(story, pairs, run)), answer + answer)
+    return sizes_by_story
 
 
 Cached = set[tuple[int, int]]

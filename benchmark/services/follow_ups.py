@@ -15,13 +15,12 @@ from benchmark.domain.provenance import LaterChange
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.archiving import locked_run
 from benchmark.services.asking import step_request
-from benchmark.services.estimates import Estimate, Line, line_of
+from benchmark.services.estimates import Estimate, Line, Size, extent_of, line_of
 from benchmark.services.evaluating import answers_of
 from benchmark.services.judges import judged_at
 from benchmark.services.launches import FOLLOWED_UP
 from benchmark.services.plans import RunRefused, plan_of
 from benchmark.services.provenance import versions
-from benchmark.services.question_sizes import Size, extent_of
 from benchmark.services.run_items import add_work
 from benchmark.suites.judges import FollowUp
 from benchmark.suites.registry import suite_named

@@ -18,10 +18,10 @@ from benchmark.forms.launch import ControlsForm, ExtendForm, JudgeForm, LaunchFo
 from benchmark.models import DatasetSample
 from benchmark.services import estimates
 from benchmark.services import launches as service
-from benchmark.services.asking import prompts_of, reads_prompts
+from benchmark.services.asking import prompts_of, reads_prompts, request_of
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
-from benchmark.services.estimates import estimate_of_test
+from benchmark.services.estimates import estimate_of_test, extent_of
 from benchmark.services.evaluating import read_again
 from benchmark.services.extending import extend_run, extension_of
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
@@ -39,7 +39,6 @@ from benchmark.services.judges import (
 from benchmark.services.launches import again_of, controls_of_run, run_again, start_runs, suite_of_version
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused, draft_of, steps_of
-from benchmark.services.question_sizes import extent_of, request_of
 from benchmark.services.run_items import judged_answers, needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed

@@ -10,15 +10,15 @@ from django.utils import timezone
 from annotation.models import AuditEvent, Split
 from benchmark.models import AnswerFormat, Run, RunItem
 from benchmark.services import estimates
-from benchmark.services.asking import step_request
+from benchmark.services.asking import request_of, step_request
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.datasets import publish_version
 from benchmark.services.detectable import can_show
 from benchmark.services.documents import document_of
+from benchmark.services.estimates import extent_of, sizes_of
 from benchmark.services.launches import judging_plans, run_again, start_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused, draft_of
-from benchmark.services.question_sizes import extent_of, request_of, sizes_of
 from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.prompting.sets import built_in
 from benchmark.views import launch

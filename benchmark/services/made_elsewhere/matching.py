@@ -12,10 +12,9 @@ from types import MappingProxyType
 
 from benchmark.domain.provenance import Statements
 from benchmark.models import DatasetSample
-from benchmark.services.asking import prompts_of, sample_of
+from benchmark.services.asking import prompts_of, request_of, sample_of
 from benchmark.services.made_elsewhere.files import BadFile, Made, Record, texts_in
 from benchmark.services.plans import Plan, RunRefused, draft_of
-from benchmark.services.question_sizes import request_of
 from benchmark.suites.answers import Answered, BadAnswers
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.lettered import Order, order_in, order_of, order_of_appearance
