@@ -52,15 +52,17 @@ class ItemFilter(PageForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
-        chosen = ChosenItems.of_form(cleaned, self.rows)
-        if asks_for_rows(self.rows, chosen) and not chosen.model:
+        if asks_for_rows(self.rows, self.chosen) and not self.chosen.model:
             self.add_error(None, gettext_noop("Choose a model: rows are looked for in the answers of one."))
         return cleaned
 
     @property
     def chosen(self) -> ChosenItems:
         """The filters as far as they could be read."""
-        return ChosenItems.of_form(self.cleaned_data, self.rows)
+        read = {name: value for name, value in self.cleaned_data.items() if value}
+        names = [row_filter.name for row_filter in self.rows.filters] if self.rows else []
+        rows = {name: str(read.pop(name)) for name in names if name in read}
+        return ChosenItems(**read, rows=rows)
 
     @property
     def filter_fields(self) -> list[forms.BoundField]:

@@ -30,7 +30,6 @@ from core.texts import canonical, storable
 
 log = logging.getLogger(__name__)
 
-_AT_ONCE = 500
 LONGEST_NAME = 200
 _DATA = frozenset({".csv", ".json", ".jsonl", ".gz", ".txt"})
 _ZIP = "the zip"

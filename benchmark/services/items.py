@@ -41,20 +41,7 @@ class ChosenItems:
     rows: Mapping[str, str] = field(default_factory=dict)
     """Filters for items that hold rows of a kind, by the names that the suite gives these filters."""
 
-    @classmethod
-    def of_form(cls, chosen: Mapping[str, Any], rows: Rows | None) -> ChosenItems:
-        """Return what a form read, as far as it could read it; `rows` are the suite's."""
-        names = [row_filter.name for row_filter in rows.filters] if rows else []
-        given = {name: chosen[name] for name in _FILTERS if chosen.get(name)}
-        return cls(**given, rows={name: str(chosen[name]) for name in names if chosen.get(name)})
 
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether any filter is set."""
-        return self != ChosenItems()
-
-
-_FILTERS = ("model", "step", "state", "problem", "category", "split", "parse")
 LOST = Q(item=None, call=None) & ~Q(unreadable="")
 """Judged answers that were lost in the run that they were taken over from."""
 STATES = {

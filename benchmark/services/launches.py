@@ -32,7 +32,6 @@ from benchmark.services.plans import (
     Plan,
     RunRefused,
     asked_under,
-    budget_of_each,
     draft_of,
     own_steps,
     part_of,
@@ -220,7 +219,8 @@ def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[D
     stories = stories or check(plan, lean=True)
     try:
         with transaction.atomic():
-            run = _start(by, replace(plan, controls=(), budget=budget_of_each(plan)), stories, now)
+            budget = part_of(plan.budget, 1 + len(plan.controls))  # equal parts for the run and its controls
+            run = _start(by, replace(plan, controls=(), budget=budget), stories, now)
             _start_controls(by, run, replace(plan, title=run.title), stories, now)
             return run
     except JobRefused as error:

@@ -419,18 +419,13 @@ def asked_under(plan: Plan, name: str, source: Run | None = None) -> Plan:
         steps=_steps_under(plan, name),
         title=labelled(plan.title, CONTROLS[name].title)[:MOST_TITLE] if plan.title else "",
         source=source,
-        budget=budget_of_each(plan),
+        budget=part_of(plan.budget, 1 + len(plan.controls)),  # as the run as published has
     )
     return replace(
         asked,
         judge=asked.judge if asked.judges else None,
         endpoints=[endpoint for endpoint in asked.endpoints if own_steps(asked, endpoint)],
     )
-
-
-def budget_of_each(plan: Plan) -> Decimal | None:
-    """Return the budget of the run as published and of each run under a control, which have equal parts."""
-    return part_of(plan.budget, 1 + len(plan.controls))
 
 
 def _steps_under(plan: Plan, name: str) -> list[str]:

@@ -44,7 +44,7 @@ urlpatterns = [
     path("runs/<str:uid>/items/<int:pk>/answer/", items.answer, name="run_item_answer"),
     path("runs/<str:uid>/rename/", runs.rename, name="rename_run"),
     path("runs/<str:uid>/archive/", runs.archive, name="archive_run"),
-    path("runs/<str:uid>/restore/", runs.restore, name="restore_run"),
+    path("runs/<str:uid>/restore/", runs.archive, {"restored": True}, name="restore_run"),
     path("runs/<str:uid>/delete/", runs.delete, name="delete_run"),
     path("runs/<str:uid>/do/<slug:action>/", runs.action, name="run_action"),
 ]

@@ -94,7 +94,7 @@ def _items_context(
         "sort": sort,
         "filters": filters,
         "query": f"{filters}&sort={sort}".strip("&") if sorted_by else filters,
-        "filtered": chosen.is_narrowed,
+        "filtered": chosen != service.ChosenItems(),
         "withheld": len(closed & service.numbers_of(run)) if closed else 0,
     }
 

@@ -313,26 +313,16 @@ def rename(request: UserRequest, slug: str, uid: str) -> HttpResponse:
 
 
 @require_POST
-def archive(request: UserRequest, slug: str, uid: str) -> HttpResponse:
+def archive(request: UserRequest, slug: str, uid: str, *, restored: bool = False) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
-    _try(
-        request,
-        lambda: archive_run(by=request.user, run=access.run, now=timezone.now()),
-        gettext_noop(
+    if restored:
+        outcome = gettext_noop("The run is back on lists, leaderboards and comparisons.")
+        _try(request, lambda: restore_run(by=request.user, run=access.run), outcome)
+    else:
+        outcome = gettext_noop(
             "The run is archived: lists, leaderboards and comparisons leave it out. Its pages stay where they are."
-        ),
-    )
-    return redirect("benchmark:run", slug, uid)
-
-
-@require_POST
-def restore(request: UserRequest, slug: str, uid: str) -> HttpResponse:
-    access = run_access(request.user, slug, uid, role=Role.ADMIN)
-    _try(
-        request,
-        lambda: restore_run(by=request.user, run=access.run),
-        gettext_noop("The run is back on lists, leaderboards and comparisons."),
-    )
+        )
+        _try(request, lambda: archive_run(by=request.user, run=access.run, now=timezone.now()), outcome)
     return redirect("benchmark:run", slug, uid)
 
 
