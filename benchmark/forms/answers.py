@@ -15,6 +15,7 @@ from annotation.models import Project, User
 from benchmark.domain.provenance import Statements
 from benchmark.forms.launch import SampleFields, setting_field
 from benchmark.models import Run
+from benchmark.services.launches import planned
 from benchmark.services.made_elsewhere import importing
 from benchmark.services.made_elsewhere.files import FORMATS
 from benchmark.services.made_elsewhere.importing import Preview, import_answers, import_unread, importable, preview_of
@@ -124,16 +125,12 @@ class AnswersForm(SampleFields):
     def plan(self) -> Plan:
         """Return the plan of a valid form."""
         chosen, suite = self.cleaned_data, self.suite
-        return Plan(
+        return planned(
+            suite,
+            chosen,
             dataset=chosen["dataset"],
             endpoints=[],
-            suite=suite.name,
             steps=[step.key for step in importable(suite)],
-            split=chosen.get("split") or "",
-            category=chosen.get("category") or "",
-            limit=chosen["limit"] or 0,
-            max_tokens=suite.asking.max_tokens,
-            title=chosen["title"],
             repetitions=chosen["repetitions"] or 0,
             options={name: chosen[name] for name in self.parse},
         )

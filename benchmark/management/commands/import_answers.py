@@ -10,9 +10,9 @@ from benchmark.domain.provenance import Statements
 from benchmark.management.commands._plans import options_given
 from benchmark.management.commands._runs import run_summary, say_run
 from benchmark.models import Dataset
+from benchmark.services.launches import planned
 from benchmark.services.made_elsewhere.files import READERS
-from benchmark.services.made_elsewhere.importing import import_answers, preview_of
-from benchmark.services.plans import Plan
+from benchmark.services.made_elsewhere.importing import import_answers, importable, preview_of
 from benchmark.suites.registry import suite_for, suite_of_gold, suites
 from workers.services.run_to_end import run_to_end
 
@@ -75,18 +75,13 @@ class Command(JsonCommand):
         own = suite.released.answer_ids.options if suite.released.answer_ids else ()
         given = options_given([*(setting.for_imports for setting in suite.settings), *own], options["option"])
         ids = {option.name: given[option.name] for option in own if option.name in given}
-        plan = Plan(
+        plan = planned(
+            suite,
+            options,
             dataset=dataset,
             endpoints=[],
-            steps=[step.key for step in suite.launched if not step.judged],
-            suite=suite.name,
+            steps=[step.key for step in importable(suite)],
             options={name: value for name, value in given.items() if name not in ids},
-            split=options["split"],
-            category=options["category"],
-            limit=options["limit"],
-            max_tokens=suite.asking.max_tokens,
-            title=options["title"],
-            repetitions=options["repetitions"],
         )
         for path in options["files"]:
             if not path.exists():
