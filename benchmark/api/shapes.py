@@ -107,16 +107,6 @@ class ProgressOut(serializers.Serializer):
     unpriced_calls = serializers.IntegerField()
 
 
-class MissingOut(serializers.Serializer):
-    """Items of one model and step that ended without an answer that can be used, for one reason."""
-
-    model = serializers.CharField()
-    step = serializers.CharField()
-    state = serializers.ChoiceField(["unreadable", "failed", "cancelled"])
-    reason = serializers.CharField(allow_blank=True)
-    items = serializers.IntegerField()
-
-
 class BesideOut(serializers.Serializer):
     """A run that asks the same by another method, or under a control."""
 
@@ -163,7 +153,17 @@ class RunDetailOut(RunOut):
     )
     parameters = Anything(help_text="The same, with what every run has, as stored.")
     progress = ProgressOut(many=True)
-    missing = MissingOut(many=True, help_text="Without stories that you still have work to do on.")
+    missing = inline_serializer(
+        "MissingOut",
+        {
+            "model": serializers.CharField(),
+            "step": serializers.CharField(),
+            "state": serializers.ChoiceField(["unreadable", "failed", "cancelled"]),
+            "reason": serializers.CharField(allow_blank=True),
+            "items": serializers.IntegerField(help_text="Those that ended without a usable answer for this reason."),
+        },
+        many=True, help_text="Without stories that you still have work to do on.",
+    )  # fmt: skip
     withheld = serializers.IntegerField(help_text="Stories of the run that you still have work to do on.")
 
 
@@ -198,16 +198,6 @@ class EstimatedLineOut(_EstimatedOut):
     too_long = serializers.IntegerField(help_text="Questions that its context may have no room for.")
 
 
-class DetectableOut(serializers.Serializer):
-    score = serializers.CharField(source="name")
-    difference = serializers.FloatField(
-        allow_null=True, help_text="The smallest difference that a test shows with its power; null where none can be."
-    )
-    power = serializers.FloatField()
-    alpha = serializers.FloatField()
-    tests = serializers.IntegerField(help_text="How many are made at once.")
-
-
 class EstimateOut(_EstimatedOut):
     """The questions and costs of a launch, and the differences that it can show."""
 
@@ -215,7 +205,20 @@ class EstimateOut(_EstimatedOut):
     over_budget = serializers.BooleanField()
     lines = EstimatedLineOut(many=True)
     notes = serializers.ListField(child=serializers.CharField(), help_text="What controls leave out.")
-    can_show = DetectableOut(many=True)
+    can_show = inline_serializer(
+        "DetectableOut",
+        {
+            "score": serializers.CharField(source="name"),
+            "difference": serializers.FloatField(
+                allow_null=True,
+                help_text="The smallest difference that a test shows with its power; null where none can be.",
+            ),
+            "power": serializers.FloatField(),
+            "alpha": serializers.FloatField(),
+            "tests": serializers.IntegerField(help_text="How many are made at once."),
+        },
+        many=True,
+    )
 
 
 class ImportPreviewOut(serializers.Serializer):
