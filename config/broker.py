@@ -12,8 +12,6 @@ from kombu.transport import filesystem
 from kombu.utils.encoding import str_to_bytes
 from kombu.utils.json import dumps
 
-ALIAS = "files"
-
 
 class Channel(filesystem.Channel):
     def _put(self, queue: str, message: Any, **kwargs: Any) -> None:  # type: ignore[override]

@@ -12,12 +12,10 @@ from celery import Celery
 from celery.signals import celeryd_after_setup, worker_shutting_down
 from kombu.transport import TRANSPORT_ALIASES
 
-from config.broker import ALIAS
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # A worker's checks load every page, a third of its memory, and Celery throws away what they find.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
-TRANSPORT_ALIASES[ALIAS] = "config.broker:Transport"
+TRANSPORT_ALIASES["files"] = "config.broker:Transport"
 
 app = Celery("credence")
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -1,14 +1,31 @@
+import sys
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.template import loader
 from django.urls import include, path
+from django.views.defaults import server_error
 from django.views.generic import RedirectView
 
-handler500 = "config.trouble.failed"
+from core.storage import trouble_of
+
+handler500 = "config.urls.failed"
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """Answer a request that ended in an exception: 503 where the storage failed, which may pass, else 500.
+
+    The page says nothing of where the database lies: the log does.
+    """
+    error = sys.exc_info()[1]
+    if error is None or not trouble_of(error):
+        return server_error(request)
+    page = loader.get_template("503.html").render()
+    return HttpResponse(page, status=503, headers={"Retry-After": "10"})
 
 
 class SiteAdminLogIn(RedirectView):
