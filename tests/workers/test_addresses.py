@@ -11,9 +11,9 @@ from tests.servers.odd import GOOD, Odd, OddServer
 from workers.models import Endpoint
 from workers.providers import addresses, registry
 from workers.providers.anthropic.backend import ADDRESS
+from workers.providers.chat_completions import OpenAIBackend
 from workers.providers.client import http_client
 from workers.providers.errors import Rejected, Unreachable
-from workers.providers.openai.backend import OpenAIBackend
 from workers.services.endpoints import save_endpoint
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]

@@ -19,9 +19,9 @@ from django.urls import reverse
 from tests.patience import PATIENCE
 from tests.servers.odd import GOOD, Odd, OddServer
 from workers.models import Call, Item
+from workers.providers.chat_completions import OpenAIBackend
 from workers.providers.contract import Completion, Message, Request, Spec
 from workers.providers.errors import OutOfQuota, Rejected, UnknownModel, Unreadable, WrongAddress
-from workers.providers.openai.backend import OpenAIBackend
 from workers.providers.registry import make, make_batches
 from workers.providers.statuses import of_status
 

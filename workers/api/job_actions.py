@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from django.http import Http404
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from core.api.bodies import read_body
@@ -14,7 +14,6 @@ from workers.api.shapes import ActionIn
 from workers.services.jobs import ACTIONS, JobRefused
 
 Body = TypeVar("Body", bound=ActionIn)
-EXAMPLE = OpenApiExample("Going on with more money", value={"budget": "25.00"}, request_only=True)
 
 
 def action_of(what: str) -> OpenApiParameter:

@@ -1,3 +1,4 @@
+from core.idempotency import IdempotencyRecord
 from workers.models.batch import Batch, BatchEntry, BatchState
 from workers.models.call import COMPLETED, GIVEN_UP, IN_FLIGHT, NOT_PARSED, Attempt, Call, CallState
 from workers.models.endpoint import Endpoint, EndpointRateLimit
@@ -14,7 +15,6 @@ from workers.models.item import (
     ItemState,
 )
 from workers.models.job import CANCELLABLE, EXTENDABLE, PAUSABLE, RESUMABLE, UNENDED, Job, JobOutcome, JobState
-from workers.models.making import Making
 from workers.models.worker import Process, Worker, WorkerState
 
 __all__ = [
@@ -53,3 +53,8 @@ __all__ = [
     "Worker",
     "WorkerState",
 ]
+
+
+class Making(IdempotencyRecord):
+    """The record of a button pressed, or of a POST of the API, that carried a one-time key; `core` finds this model by
+    `IDEMPOTENCY_MODEL`."""

@@ -87,6 +87,10 @@ class ChatBackend:
         await self.client.close()
 
 
+class OpenAIBackend(ChatBackend):
+    own = "https://api.openai.com/v1"
+
+
 def client_of(spec: Spec, *, own: str = "") -> openai.AsyncOpenAI:
     """Return a client without retries: whether to send again is the ledger's decision."""
     return openai.AsyncOpenAI(

@@ -11,7 +11,7 @@ from workers.providers.headers import RateHeaders
 
 
 def _backend(spec: Spec) -> Backend:
-    from workers.providers.openai.backend import OpenAIBackend
+    from workers.providers.chat_completions import OpenAIBackend
 
     return OpenAIBackend(spec)
 
