@@ -99,14 +99,14 @@ def key_of(name: str, versions: object) -> str:
 
 
 def kept(
-    name: str, *, depends_on: Callable[Parameters, object], seconds: int = SECONDS
+    name: str, *, depends_on: Callable[Parameters, object]
 ) -> Callable[[Callable[Parameters, Value]], Callable[Parameters, Value]]:
     """Keep the values of a function; `depends_on` returns the versions of its inputs."""
 
     def keeping(compute: Callable[Parameters, Value]) -> Callable[Parameters, Value]:
         @wraps(compute)
         def value(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Value:
-            return kept_as(name, depends_on(*args, **kwargs), lambda: compute(*args, **kwargs), seconds)
+            return kept_as(name, depends_on(*args, **kwargs), lambda: compute(*args, **kwargs))
 
         return value
 

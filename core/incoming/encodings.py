@@ -91,35 +91,32 @@ def seekable(handle: IO[bytes]) -> IO[bytes]:
     return copy
 
 
-def text_of(handle: IO[bytes], file: str, *, encoding: str = "", check: bool = True) -> io.TextIOWrapper:
+def text_of(handle: IO[bytes], file: str, *, encoding: str = "") -> io.TextIOWrapper:
     """Return the text of a handle at its start, line ends as they are, in the named encoding or the one that its first
     bytes say.
 
-    With `check` all of it is read once before. Raises BadText, which says what it is where it is not text, asks for an
+    All of it is read once before. Raises BadText, which says what it is where it is not text, asks for an
     encoding where it is not UTF-8, and to leave out the named one where that would read other letters than are there.
     """
     start = _start(handle, file)
-    if encoding and check:
+    if encoding:
         _check_named(handle, file, encoding, start)
         handle.seek(0)
     name = encoding or encoding_of(start)
-    if check:
-        if b"\0" in start and not name.startswith(("utf-16", "utf-32")):
-            if tuple(_readings(start)) == _UNMARKED:
-                raise BadText(
-                    Sentence("{file} can be read as UTF-16 in either order of bytes; save it as UTF-8.", file=file)
-                )
+    if b"\0" in start and not name.startswith(("utf-16", "utf-32")):
+        if tuple(_readings(start)) == _UNMARKED:
             raise BadText(
-                Sentence("{file} holds NUL bytes, so it is neither text nor a spreadsheet (.xlsx).", file=file)
+                Sentence("{file} can be read as UTF-16 in either order of bytes; save it as UTF-8.", file=file)
             )
-        decoder = codecs.getincrementaldecoder(name)()
-        line = 1
-        for piece in _pieces(handle):
-            try:
-                line += decoder.decode(piece, final=not piece).count("\n")
-            except UnicodeDecodeError as error:
-                line += error.object[: error.start].count(b"\n")
-                raise BadText(_fault(file, line, name, error)) from error
+        raise BadText(Sentence("{file} holds NUL bytes, so it is neither text nor a spreadsheet (.xlsx).", file=file))
+    decoder = codecs.getincrementaldecoder(name)()
+    line = 1
+    for piece in _pieces(handle):
+        try:
+            line += decoder.decode(piece, final=not piece).count("\n")
+        except UnicodeDecodeError as error:
+            line += error.object[: error.start].count(b"\n")
+            raise BadText(_fault(file, line, name, error)) from error
     handle.seek(0)
     return io.TextIOWrapper(handle, encoding=name, newline="")
 

@@ -73,7 +73,7 @@ def test_failed_items_are_asked_again_and_no_others(page, press, make_endpoint, 
     Job.objects.all().delete()
     job = start(make_endpoint(), ["bad", "open"])
     _end(job, bad="failed")
-    jobs.pause_job(job=job, note="Paused by hand.")
+    Job.objects.filter(pk=job.pk).pause(note="Paused by hand.")
     assert "/retry/" in page("workers:job", job.uid)
     press(job, "retry")
     assert (job.state, job.note) == ("paused", "Paused by hand.")

@@ -21,19 +21,11 @@ class Policy:
     cap: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Decision on a call: whether it is sent `again`, after how many seconds of `pause`, and the sentence that gives
-    the `reason`."""
-
-    again: bool
-    pause: float
-    reason: str
-
-
-def decide(error: BackendError, *, attempts: int, unknowns: int, policy: Policy, jitter: float) -> Decision:
-    """Decide about a call whose attempt number `attempts` failed; `unknowns` attempts, this one included, ended
-    unknown.
+def decide(
+    error: BackendError, *, attempts: int, unknowns: int, policy: Policy, jitter: float
+) -> tuple[float | None, str]:
+    """Return the seconds until a call whose attempt number `attempts` failed is sent again, None if it is not, and the
+    reason as a sentence. `unknowns` attempts, this one included, ended unknown.
 
     `jitter` in 0…1 spreads the calls that failed together over a quarter of the pause.
     """
@@ -44,14 +36,10 @@ def decide(error: BackendError, *, attempts: int, unknowns: int, policy: Policy,
         else ""
     )
     if error.again is Again.NEVER or (error.again is Again.UNKNOWN and unknowns > policy.unknown):
-        return Decision(False, 0, problem + paid)
+        return None, problem + paid
     if attempts >= policy.attempts:
-        return Decision(
-            False,
-            0,
-            Sentence(
-                "{problem} Given up after {attempts}.{paid}", problem=problem, attempts=_times(attempts), paid=paid
-            ),
+        return None, Sentence(
+            "{problem} Given up after {attempts}.{paid}", problem=problem, attempts=_times(attempts), paid=paid
         )
     pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (attempts - 1))
     asked = error.retry_after
@@ -66,7 +54,7 @@ def decide(error: BackendError, *, attempts: int, unknowns: int, policy: Policy,
     else:
         reason = problem
         pause = max(pause, asked or 0.0)
-    return Decision(True, pause * (1 + jitter / 4), reason)
+    return pause * (1 + jitter / 4), reason
 
 
 def _ended(text: str) -> str:

@@ -102,9 +102,9 @@ def add_items(*, job: Job, items: Iterable[tuple[Endpoint, str, str]], now: date
 
 
 @transaction.atomic
-def pause_job(*, job: Job, note: str = "") -> bool:
-    """Pause a job: nothing more is claimed, and calls in flight end. Without a note the old one stays."""
-    return bool(Job.objects.filter(pk=job.pk).pause(note=note))
+def pause_job(*, job: Job) -> bool:
+    """Pause a job: nothing more is claimed, and calls in flight end."""
+    return bool(Job.objects.filter(pk=job.pk).pause())
 
 
 @transaction.atomic

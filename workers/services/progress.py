@@ -1,11 +1,11 @@
 """Progress of jobs: counts by state, money, tokens, rate and the time that is left."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, ClassVar, Self
+from typing import Any
 
 from django.db.models import Case, Count, F, Max, Q, Sum, TextField, Value, When
 from django.utils import timezone
@@ -22,19 +22,14 @@ Problems = Sequence[tuple[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """A number of failures: `count` of `total`, `times` of them for the reason that `sentence` gives."""
+    """`count` of `total` failures or unreadable answers, `times` of them for the reason that `sentence` gives. `what`
+    names one of them, and several."""
 
-    what: ClassVar[tuple[str, str]]
+    what: tuple[str, str]
     count: int
     total: int
     sentence: str
     times: int
-
-    @classmethod
-    def of(cls, problems: Problems, total: int) -> Self | None:
-        """Return what the problems come to, None without any."""
-        count = sum(times for _, times in problems)
-        return cls(count, total, *commonest(problems)) if count else None
 
     def as_json(self) -> Json:
         return {"count": self.count, "of": self.total, "commonest": self.sentence, "times": self.times}
@@ -62,20 +57,12 @@ class Lack:
         )
 
 
-class Failures(Lack):
-    what = (gettext_noop("items failed"), gettext_noop("items failed"))
-
-
-class UnreadableAnswers(Lack):
-    what = (gettext_noop("answers is unreadable"), gettext_noop("answers are unreadable"))
-
-
 @dataclass(frozen=True, slots=True)
 class Shortfall:
     """Results that a job lacks: failed items, and unreadable answers; None where there are none."""
 
-    failures: Failures | None = None
-    unreadable: UnreadableAnswers | None = None
+    failures: Lack | None = None
+    unreadable: Lack | None = None
 
     def __bool__(self) -> bool:
         return bool(self.failures or self.unreadable)
@@ -115,15 +102,20 @@ def reasons_of(jobs: Sequence[Job]) -> dict[int, str]:
     return {job: shortfall.reason for job, shortfall in shortfalls.items() if shortfall}
 
 
+_FAILURES = (gettext_noop("items failed"), gettext_noop("items failed"))
+_UNREADABLE = (gettext_noop("answers is unreadable"), gettext_noop("answers are unreadable"))
+
+
 def _shortfall(problems: Mapping[str, Problems], total: int, more: Problems) -> Shortfall:
     unreadable = problems.get(ItemState.UNREADABLE, ())
-    answers = _sum(unreadable) + _sum(problems.get(ItemState.DONE, ()))
+    answers = sum(times for _, times in [*unreadable, *problems.get(ItemState.DONE, ())])
     failed = [*problems.get(ItemState.FAILED, ()), *more]
-    return Shortfall(Failures.of(failed, total), UnreadableAnswers.of(unreadable, answers))
+    return Shortfall(_lack(_FAILURES, failed, total), _lack(_UNREADABLE, unreadable, answers))
 
 
-def _sum(problems: Iterable[tuple[str, int]]) -> int:
-    return sum(times for _, times in problems)
+def _lack(what: tuple[str, str], problems: Problems, total: int) -> Lack | None:
+    count = sum(times for _, times in problems)
+    return Lack(what, count, total, *commonest(problems)) if count else None
 
 
 def _problems_of(jobs: Sequence[Job]) -> dict[int, dict[str, list[tuple[str, int]]]]:
@@ -194,9 +186,9 @@ RECENT = timedelta(seconds=30)
 """The time over which the rate is measured."""
 
 
-def progress_of(job: Job, *, now: datetime | None = None) -> Progress:
-    """Return how one job stands; `now` defaults to the present."""
-    return progress_of_all([job], now=now)[job.pk]
+def progress_of(job: Job) -> Progress:
+    """Return the progress of one job now."""
+    return progress_of_all([job])[job.pk]
 
 
 def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict[int, Progress]:

@@ -140,28 +140,28 @@ class _Recording:
         unknown = error.again is Again.UNKNOWN
         unknowns = claimed.unknowns + unknown
         jitter = int(text_digest(f"{call.uid}{claimed.tries}")[:4], 16) / 0xFFFF
-        decision = decide(error, attempts=claimed.tries, unknowns=unknowns, policy=self.policy, jitter=jitter)
-        state = CallState.UNKNOWN if unknown else CallState.PLANNED if decision.again else CallState.FAILED
+        pause, reason = decide(error, attempts=claimed.tries, unknowns=unknowns, policy=self.policy, jitter=jitter)
+        state = CallState.UNKNOWN if unknown else CallState.FAILED if pause is None else CallState.PLANNED
         if attempt:
             kind = CallState.UNKNOWN if unknown else error.kind
             headers = self.about.kept_headers(error.headers)
             problem, body = storable(str(error)), storable(error.body)
-            self.attempts.append((kind, at, error.status, headers, problem, body, decision.pause, attempt))
+            self.attempts.append((kind, at, error.status, headers, problem, body, pause or 0.0, attempt))
         if (call.state == CallState.SENT and call.worker_id == self.worker.pk) or (
             self.batch and call.state not in COMPLETED
         ):
-            self.problems.append((state, storable(decision.reason), claimed.tries, unknowns, call.pk))
+            self.problems.append((state, storable(reason), claimed.tries, unknowns, call.pk))
         if item:
             if unknown and claimed.reserved_cost != 0:  # None, too: it may have been paid
                 item.book(claimed.reserved_cost)
-            problem = storable(decision.reason)
-            if decision.again:
-                again_at = self.now + timedelta(seconds=decision.pause)
+            problem = storable(reason)
+            if pause is not None:
+                again_at = self.now + timedelta(seconds=pause)
                 self.waiting.append((again_at, problem, *item.booked, item.pk))
-            else:
-                self.failed.append((problem, *item.booked, item.pk))
-                self.ended.add(item.job_id)
-            if not decision.again and (error.advice or (isinstance(error, Rejected) and error.status)):
+                return
+            self.failed.append((problem, *item.booked, item.pk))
+            self.ended.add(item.job_id)
+            if error.advice or (isinstance(error, Rejected) and error.status):
                 self.hopeless[item.job_id] = error
 
     def write(self) -> None:
