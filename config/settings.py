@@ -217,13 +217,6 @@ DEFAULT_FROM_EMAIL = environment.text("MAIL_FROM", "credence@localhost")
 
 # --- security --------------------------------------------------------------------------------------------------------
 SESSION_ENGINE = "config.sessions"
-SESSION_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SAMESITE = "Lax"
-SESSION_COOKIE_AGE = 14 * 24 * 3600
-CSRF_COOKIE_SAMESITE = "Lax"
-CSRF_COOKIE_HTTPONLY = (
-    False  # htmx and the grid read the token from the page, not the cookie; kept readable for API docs
-)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = BEHIND_TLS
 SECURE_HSTS_SECONDS = 31536000 if BEHIND_TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = BEHIND_TLS
@@ -231,9 +224,6 @@ SECURE_SSL_HOST = urlsplit(environment.origin(SITE_URL)).netloc
 TRUST_PROXY = environment.boolean("TRUST_PROXY", False)
 if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-SECURE_REFERRER_POLICY = "same-origin"
-SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
@@ -264,8 +254,6 @@ LANGUAGE_COOKIE_SAMESITE = "Lax"
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SECURE = BEHIND_TLS
 TIME_ZONE = "UTC"
-USE_I18N = True
-USE_TZ = True
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = VAR_DIR / "static"
@@ -273,7 +261,6 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "config.static_files.HashedFiles"},
 }
-WHITENOISE_KEEP_ONLY_HASHED_FILES = False
 MEDIA_ROOT = VAR_DIR / "media"
 
 # --- API -------------------------------------------------------------------------------------------------------------
@@ -340,4 +327,3 @@ LOGGING = {
     "loggers": {"waitress.queue": {"level": "ERROR"}},
     "root": {"handlers": ["console"], "level": environment.text("LOG_LEVEL", "WARNING").upper()},
 }
-SILENCED_SYSTEM_CHECKS: list[str] = []

@@ -25,11 +25,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
     _queue: WriterQueue | None = None
     """Queue in which this connection has its turn to write."""
 
-    @property
-    def is_waited_for(self) -> bool:
-        """True where others wait for the end of this connection's transaction, to write themselves."""
-        return self._queue is not None and self._queue.is_wanted()
-
     def _start_transaction_under_autocommit(self) -> None:
         give_up = time.monotonic() + self._patience
         if not self.is_in_memory_db():

@@ -55,17 +55,6 @@ class WriterQueue:
             else:
                 self._busy = False
 
-    def is_wanted(self) -> bool:
-        """Return whether somebody waits for the turn; for the thread that has it."""
-        if self._waiting or self._file is None:
-            return bool(self._waiting)
-        try:
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _NEXT)
-        except OSError:
-            return True
-        fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _NEXT)
-        return False
-
     @property
     def taken(self) -> bool:
         """True while a thread of this process has its turn, or is first to have it."""

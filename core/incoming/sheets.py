@@ -68,10 +68,10 @@ def rows_of(handle: IO[bytes], file: str, *, encoding: str = "", sheets: Sheets 
                 text.detach()
 
 
-def rows_of_text(handle: io.TextIOBase, file: str, *, delimiter: str = "") -> Iterator[SheetRow]:
-    """Yield the rows of a CSV text that are not blank, the header first. The header says what stands between cells,
-    unless `delimiter` does. Raises BadSheet."""
-    text = CsvText(handle, file, delimiter=delimiter)
+def rows_of_text(handle: io.TextIOBase, file: str) -> Iterator[SheetRow]:
+    """Yield the rows of a CSV text that are not blank, the header first, which says what stands between cells. Raises
+    BadSheet."""
+    text = CsvText(handle, file)
     yield from _fitted(text.records(), file, text.delimiter)
 
 

@@ -60,7 +60,7 @@ class VarianceSplit:
 
 
 def variance_split(
-    scores: Sequence[float], clusters: Sequence[Any], conditions: Sequence[Any] | None = None, *, seed: int = 1
+    scores: Sequence[float], clusters: Sequence[Any], conditions: Sequence[Any] | None = None
 ) -> VarianceSplit:
     """Return how many scores there are, and what their variance consists of.
 
@@ -81,7 +81,7 @@ def variance_split(
     return VarianceSplit(
         len(values),
         **_shares({name: np.array(part) for name, part in parts.items()}, float),
-        intervals=cells.intervals(seed),
+        intervals=cells.intervals(),
         estimates={name: part / max(sum(parts.values()), _NONE) for name, part in parts.items()},
         left_out=left_out,
     )
@@ -140,10 +140,10 @@ class _Cells:
             REPETITIONS: noise,
         }
 
-    def intervals(self, seed: int) -> dict[str, tuple[float, float]]:
+    def intervals(self) -> dict[str, tuple[float, float]]:
         """Return the interval of each share."""
         n, conditions = self._shape
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(1)
         noise, rows = self._noise.drawn(rng), self._rows.drawn(rng)
         if conditions == 1:
             parts = {CLUSTERS: rows - noise * self._once, REPETITIONS: noise}

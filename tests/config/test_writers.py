@@ -99,12 +99,10 @@ def test_threads_have_their_turn_in_the_order_in_which_they_came_whoever_gives_u
     assert order == names and not queue.taken
 
 
-def test_a_process_that_waits_comes_before_the_next_thread_and_whose_turn_it_is_is_told_of_both(queue, other):
+def test_a_process_that_waits_comes_before_the_next_thread(queue, other):
     order: list[str] = []
     queue.enter(0)
-    assert not queue.is_wanted()
     thread = enters(queue, "thread", order)
-    assert queue.is_wanted()
     other.tell("enter")
     until(other.waits)
     queue.leave()
@@ -115,9 +113,8 @@ def test_a_process_that_waits_comes_before_the_next_thread_and_whose_turn_it_is_
     assert order == ["other process", "thread"]
     other.has_done_it()
     queue.enter(PATIENCE)
-    assert not queue.is_wanted()
     other.tell("enter")
-    until(queue.is_wanted)
+    until(other.waits)
     queue.leave()
     other.has_done_it()
     # the turn of a killed process goes to the next
@@ -129,7 +126,6 @@ def test_a_process_that_waits_comes_before_the_next_thread_and_whose_turn_it_is_
     thread.join(PATIENCE)
     assert order[2:] == ["entered"]
     queue.enter(PATIENCE)
-    assert not queue.is_wanted()
     queue.leave()
 
 

@@ -4,10 +4,10 @@ What they compute belongs to apps, which register each one (`registered.py`); th
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from core.messages import Sentence, gettext_noop
-from workers.providers.baseline.baseline import Baseline
-from workers.providers.contract import Backend, Spec
+from workers.providers.baseline.baseline import Baseline, BaselineBackend
 from workers.providers.description import PRICES, RATES, FixedModel, Provider
 
 NAME = "baseline"
@@ -21,11 +21,6 @@ LEFT_OUT = (
 def provider_of(baselines: Sequence[Baseline]) -> Provider:
     """Return the description of a provider that has these baselines."""
 
-    def backend(spec: Spec) -> Backend:
-        from workers.providers.baseline.backend import BaselineBackend
-
-        return BaselineBackend(spec, baselines)
-
     models = _models(baselines)
     model_names = ", ".join(models) or NAME
     notes = ", ".join(baseline.options_note for baseline in baselines if baseline.options_note)
@@ -33,7 +28,7 @@ def provider_of(baselines: Sequence[Baseline]) -> Provider:
         name=NAME,
         label=gettext_noop("Built-in baseline"),
         sentence=Sentence("Reference points that need no model, key or network: {models}.", models=model_names),
-        backend=backend,
+        backend=partial(BaselineBackend, baselines=baselines),
         hosted=False,
         position=50,
         reads_prompts=False,
