@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from core.language import gettext
+from core.catalogues.sentences import translated
 from core.messages import gettext_noop
 from core.texts import storable
 from workers.access import site_admin
@@ -22,6 +22,8 @@ LOST = ("lost", gettext_noop("Lost an answer"))
 """Not a state of a call but of an attempt: the call itself may have been answered later."""
 MOST_CHARACTERS = 20_000
 """Characters of a text that a page shows: a browser cannot lay out megabytes."""
+ROLES = (gettext_noop("system"), gettext_noop("user"), gettext_noop("assistant"))
+"""Roles of messages, which the page of a call translates."""
 GROUPINGS = {"endpoint": gettext_noop("Model"), "day": gettext_noop("Day"), "handler": gettext_noop("Job handler")}
 
 
@@ -160,6 +162,6 @@ def _row(by: str, spent: dict[str, Any]) -> dict[str, Any]:
     """Return a group of calls with its name, and the address of its calls if it has a name."""
     group = spent["group"]
     name = f"{group:%Y-%m-%d}" if by == "day" and group else str(group or "")
-    label = gettext(name) if by == "handler" and name else name
+    label = translated(name) if by == "handler" else name
     href = f"{reverse('workers:ledger')}?{urlencode({by: name})}" if name else ""
     return {"name": label or "–", "href": href, "spent": spent}
