@@ -7,6 +7,7 @@ A wrong value does not raise while settings load: it is collected in `problems`,
 import ipaddress
 import os
 import re
+import socket
 import tomllib
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -24,6 +25,15 @@ def text(name: str, default: str = "") -> str:
 def host() -> str:
     """Return the address that the web server listens on."""
     return text("HOST") or "127.0.0.1"
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether nothing but this machine reaches a server that listens on `host`, an address or a name."""
+    try:
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return False
+    return all(ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in addresses)
 
 
 def site_url() -> str:

@@ -9,7 +9,6 @@ import dj_database_url
 from csp.constants import NONE, SELF
 
 from config import environment
-from config.listening import is_loopback
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = environment.private_folder(Path(environment.text("CREDENCE_VAR", str(BASE_DIR / "var"))))
@@ -28,7 +27,7 @@ ALLOWED_HOSTS = environment.listing("ALLOWED_HOSTS", ["127.0.0.1", "localhost", 
 ALLOWED_HOSTS.append(environment.ascii_host(SITE_URL))
 CSRF_TRUSTED_ORIGINS = [*environment.listing("CSRF_TRUSTED_ORIGINS"), environment.origin(SITE_URL)]
 HOST = environment.host()
-OPEN_TO_OTHERS = not is_loopback(HOST)
+OPEN_TO_OTHERS = not environment.is_loopback(HOST)
 BEHIND_TLS = environment.boolean("BEHIND_TLS", urlsplit(SITE_URL).scheme == "https")
 
 INSTALLED_APPS = [

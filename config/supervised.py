@@ -12,7 +12,7 @@ from pathlib import Path
 from supervisor import events, supervisord
 from supervisor.states import SupervisorStates
 
-from config.listening import address, listen
+from config.web import address, listen
 from core import preparing
 
 PREPARES = "prepare"

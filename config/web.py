@@ -22,6 +22,8 @@ from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from config import environment
+from config.environment import bracketed, integer, problems
 from core import preparing
 
 if TYPE_CHECKING:
@@ -43,13 +45,29 @@ PAUSE_SECONDS = 2
 ENDING = (signal.SIGTERM, signal.SIGINT)
 
 
+def address() -> tuple[str, int]:
+    """Return host and port; end with a sentence where the port is none."""
+    host, port = environment.host(), integer("PORT", 8000, low=1, high=65535)
+    if problems:
+        sys.exit(" ".join(problems))
+    return host, port
+
+
+def listen(host: str, port: int, *, backlog: int | None = None) -> socket.socket:
+    """Return a socket that takes connections there; end with a sentence where none can be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    both = host == "::" and socket.has_dualstack_ipv6()
+    try:
+        return socket.create_server((host, port), family=family, backlog=backlog, dualstack_ipv6=both)
+    except OSError as error:
+        reason = (error.strerror or str(error)).partition(" (while")[0].lower()
+        sys.exit(f"Port {port} of {host}: {reason}; choose another, as with PORT=8001.")
+
+
 def main(*, with_worker: bool = False) -> None:
     import django
     from django.core.exceptions import ImproperlyConfigured
     from django.urls import reverse
-
-    from config.environment import bracketed, integer, problems
-    from config.listening import address, listen
 
     host, port = address()
     workers = integer("WORKERS", 2, low=1, high=64)

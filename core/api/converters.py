@@ -1,20 +1,15 @@
 """The converter of ids in addresses of the API. Importing it registers it: `<uid:name>`."""
 
 from django.urls import register_converter
+from django.urls.converters import StringConverter
 
 from core.ids import UID
 
 
-class Uid:
+class Uid(StringConverter):
     """An opaque id, as `core.ids` makes it."""
 
     regex = UID
-
-    def to_python(self, value: str) -> str:
-        return value
-
-    def to_url(self, value: str) -> str:
-        return value
 
 
 register_converter(Uid, "uid")

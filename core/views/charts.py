@@ -260,21 +260,10 @@ class Repeat:
     out: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControlChart:
-    """The chart that `components/control_chart.html` draws: a line through its `points` {x, y, label, limits, alarms,
-    out}, `ticks` {y, label}, and the `line` that all are compared with, whose label names a limit."""
-
-    key: str
-    title: str
-    caption: str
-    points: Sequence[Json]
-    ticks: Sequence[Json]
-    line: Json
-
-    @property
-    def path(self) -> str:
-        return " ".join(f"{point['x']},{point['y']}" for point in self.points)
+ControlChart = Json
+"""The chart that `components/control_chart.html` draws: {key, title, caption, points, path, ticks, line}. `points` are
+{x, y, label, limits, alarms, out}, `path` the line through them, `ticks` {y, label}, and `line` the one that all are
+compared with, whose label names a limit."""
 
 
 def control_chart(
@@ -302,4 +291,13 @@ def control_chart(
         for at, repeat in enumerate(repeats)
     ]
     levels = [{"y": axis.place_down(value), "label": label} for value, label in (*ticks, line)]
-    return ControlChart(key=key, title=title, caption=caption, points=points, ticks=levels[:-1], line=levels[-1])
+    path = " ".join(f"{point['x']},{point['y']}" for point in points)
+    return {
+        "key": key,
+        "title": title,
+        "caption": caption,
+        "points": points,
+        "path": path,
+        "ticks": levels[:-1],
+        "line": levels[-1],
+    }

@@ -17,8 +17,8 @@ import pytest
 
 from annotation.services.sample import PASSWORD
 from config import web
-from config.listening import is_loopback, listen
-from config.web import CONCESSIONS, Share
+from config.environment import is_loopback
+from config.web import CONCESSIONS, Share, listen
 from tests.commands import ROOT, environment_of, program, started
 from tests.patience import PATIENCE
 

@@ -87,12 +87,15 @@ def test_a_control_chart_stands_its_repeats_across_and_their_values_up():
     axis = Axis.of([0.8, 1.0])
     chart = control_chart("means", repeats, axis, title="t", caption="c", ticks=[(0.9, "90%")], line=(0.95, ""))
     # two repeats share the width; of 0.8 to 1.0 a value of 0.95 is a quarter from the top
-    assert [(point["x"], point["y"], point["limits"]) for point in chart.points] == [(25, 25, (50, 0)), (75, 100, None)]
-    assert chart.path == "25.0,25.0 75.0,100.0"
-    assert (chart.ticks, chart.line) == ([{"y": 50, "label": "90%"}], {"y": 25, "label": ""})
+    assert [(point["x"], point["y"], point["limits"]) for point in chart["points"]] == [
+        (25, 25, (50, 0)),
+        (75, 100, None),
+    ]
+    assert chart["path"] == "25.0,25.0 75.0,100.0"
+    assert (chart["ticks"], chart["line"]) == ([{"y": 50, "label": "90%"}], {"y": 25, "label": ""})
     page = render_to_string("components/control_chart.html", {"chart": chart})
     assert page.count("control-out") == 1 and 'r="7"' in page and "control-limit" not in page
     # of many some are labelled, the newest among them
     repeats = [Repeat(label=str(at), value=0.5) for at in range(40)]
     chart = control_chart("sums", repeats, Axis(0, 1), title="t", caption="c", line=(0.9, "limit"))
-    assert [point["label"] for point in chart.points if point["label"]] == [str(at) for at in range(0, 40, 3)]
+    assert [point["label"] for point in chart["points"] if point["label"]] == [str(at) for at in range(0, 40, 3)]
