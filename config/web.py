@@ -242,7 +242,7 @@ def _serve(listening: socket.socket, threads: int, share: Share) -> None:
     from config.wsgi import application
 
     sys.setswitchinterval(SWITCH_SECONDS)
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in ENDING:
         signal.signal(number, _leave)
     server = waitress.create_server(
         application,

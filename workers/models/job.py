@@ -30,8 +30,6 @@ JobOutcome = models.TextChoices(  # type: ignore[call-overload]  # names and lab
 _BEGUN = (JobState.RUNNING, JobState.PAUSED)
 UNENDED = (*_BEGUN, JobState.PREPARING)
 _ENDED = tuple(state for state in JobState if state not in UNENDED)
-GOES_ON = (JobState.PREPARING, JobState.RUNNING)
-"""The states in which a job goes on by itself."""
 PAUSABLE, RESUMABLE, CANCELLABLE = (JobState.RUNNING,), (JobState.PAUSED,), UNENDED
 EXTENDABLE = (JobState.RUNNING, JobState.FINISHED)
 """The states from which people move a job; what they see and are told of it comes from here too."""
@@ -162,7 +160,7 @@ class Job(OpaqueModel):
     @property
     def goes_on(self) -> bool:
         """True where it goes on by itself."""
-        return self.state in GOES_ON
+        return self.state in (JobState.PREPARING, JobState.RUNNING)
 
     @property
     def has_failed(self) -> bool:

@@ -42,7 +42,7 @@ def hold_back_hopeless(job: int, endpoint: Endpoint, error: BackendError) -> boo
         return False
     last_attempt = _ended_like(error).filter(call=OuterRef("call"), number=OuterRef("call__attempts_made"))
     items.filter(Exists(last_attempt)).hold_failed()
-    hold_back(job, endpoint, note_of(endpoint, error))
+    hold_back(job, endpoint, error)
     return True
 
 
@@ -59,18 +59,13 @@ def _ended_like(error: BackendError) -> QuerySet[Attempt]:
     return same.filter(problem=storable(str(error))) if told_by_words else same
 
 
-def note_of(endpoint: Endpoint, error: BackendError) -> str:
-    """Return the note of a job that is held back: what a person has to do, and what the provider says."""
+def hold_back(job: int, endpoint: Endpoint, error: BackendError) -> None:
+    """Hold back what waits for the endpoint in a job. Its note says what a person has to do, and what the provider
+    says."""
     advice = error.advice or (REFUSED_ALIKE if isinstance(error, Rejected) and error.status else "")
-    return storable(
-        f"{endpoint.name}: {advice} ({str(error).rstrip('.')}.)" if advice else labelled(endpoint.name, error)
-    )
-
-
-def hold_back(job: int, endpoint: Endpoint, note: str) -> None:
-    """Hold back what waits for the endpoint in a job; the note says why."""
+    note = f"{endpoint.name}: {advice} ({str(error).rstrip('.')}.)" if advice else labelled(endpoint.name, error)
     Item.objects.filter(job=job, endpoint=endpoint).hold()
-    Job.objects.filter(pk=job).note(note[:NOTE])
+    Job.objects.filter(pk=job).note(storable(note)[:NOTE])
 
 
 def hold_back_everywhere(endpoint: Endpoint, error: BackendError) -> None:
@@ -78,7 +73,7 @@ def hold_back_everywhere(endpoint: Endpoint, error: BackendError) -> None:
     waiting = Item.objects.filter(endpoint=endpoint, state=ItemState.WAITING, job__state=JobState.RUNNING)
     jobs = set(waiting.order_by().values_list("job", flat=True))
     for job in jobs:
-        hold_back(job, endpoint, note_of(endpoint, error))
+        hold_back(job, endpoint, error)
     pause_held(jobs)
 
 
