@@ -35,7 +35,6 @@ from benchmark.suites.figures import (
     lacking,
     official_metrics,
     repaired_metrics,
-    with_intervals,
 )
 from benchmark.suites.questions import PARSES, BySample
 from benchmark.suites.reasons import lost_by_judge, lost_outside
@@ -311,11 +310,9 @@ def _part(
     stories, rules = selection.stories, {"seed": seed, "resamples": RESAMPLES}
 
     def parses(scores: BySample) -> BothParses:
-        official = scores.official
-        averages = official_metrics(official, stories, group) if official else None
         assert scores.repaired is not None, "the repaired parse has every story that was asked"
         return BothParses(
-            with_intervals(averages, official, stories, group, **rules) if official and averages else None,
+            official_metrics(scores.official, stories, group, **rules),
             repaired_metrics(scores.repaired, stories, group, **rules),
         )
 

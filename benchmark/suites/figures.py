@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeGuard
 
-from benchmark.domain.averaging import Averages, PrintedMeans, StoryMetrics, averages
+from benchmark.domain.averaging import averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import COMPLETE, ReportedStory, StoryScore, overall_row, report
 from benchmark.domain.inference import Case
@@ -63,6 +63,8 @@ def with_bounds(estimate: Estimate, bounds: list[float] | None = None) -> Bounde
 
 LEFT_OUT = gettext_noop("official scoring leaves it out")
 """Reason why a story that was asked has no official figure."""
+OfficialStory = tuple[int, str, Mapping[str, str | float | None]]
+"""The number of a story, its verbatim category, and its official figures by name, as texts or as numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +78,20 @@ class KeptScores:
         return BySample.from_json(self.kept.get(group)).of(parse)
 
 
-def official_columns(
-    stories: Sequence[StoryMetrics], categories: Sequence[str], group: str, left_out: Collection[int] = ()
-) -> Columns:
-    """Return the columns of the official figures of stories; `categories` verbatim. Stories of `left_out` could have
-    any figure; others without one have none by definition."""
+def official_columns(stories: Sequence[OfficialStory], group: str, left_out: Collection[int] = ()) -> Columns:
+    """Return the columns of the official figures of stories. Stories of `left_out` could have any figure; others
+    without one have none by definition."""
     out = set(left_out)
     values: dict[str, list[Value]] = {name: [] for name in group_named(group).shares}
     for name, column in values.items():
-        for story in stories:
-            printed = story.row[name]
-            without: Value = [0.0, 1.0] if story.number in out else None
-            column.append(without if printed is None else float(printed))
+        for number, _, figures in stories:
+            without: Value = [0.0, 1.0] if number in out else None
+            column.append(without if (figure := figures[name]) is None else float(figure))
     return Columns(
-        stories=[story.number for story in stories],
-        categories=list(categories),
+        stories=[number for number, _, _ in stories],
+        categories=[category for _, category, _ in stories],
         values=values,
-        unreadable={str(story.number): LEFT_OUT for story in stories if story.number in out},
+        unreadable={str(number): LEFT_OUT for number, _, _ in stories if number in out},
     )
 
 
@@ -194,40 +193,38 @@ def lacking(columns: Columns | None, stories: Set[int]) -> str:
     )
 
 
-def official_metrics(columns: Columns, stories: Set[int], group: str) -> Averages | None:
-    """The figures of the selection as official scoring has them; None where one of its stories is not there."""
-    if lacking(columns, stories):
+def official_metrics(
+    columns: Columns | None, stories: Set[int], group: str, *, seed: int, resamples: int
+) -> ParseRows | None:
+    """Return the figures of the selection as official scoring has them, None if one of its stories is not there.
+
+    Intervals are from the bootstrap that the repaired parse has; what official scoring leaves out is unreadable there,
+    and bounds take it at 0 and at 1.
+    """
+    if columns is None or lacking(columns, stories):
         return None
+    named = group_named(group)
     selected = [at for at, story in enumerate(columns.stories) if story in stories]
-    values = {name: columns.values[name] for name in group_named(group).shares}
     rows = [
-        (columns.categories[at], {name: _cases(column[at])[1] for name, column in values.items()}) for at in selected
+        (columns.categories[at], {name: _cases(columns.values[name][at])[1] for name in named.shares})
+        for at in selected
     ]
-    return averages(rows, group_named(group).shares, group_named(group).category_mean)
-
-
-def with_intervals(
-    metrics: Averages, columns: Columns, stories: Set[int], group: str, *, seed: int, resamples: int
-) -> ParseRows:
-    """Return official figures with intervals from the bootstrap that the repaired parse has; what official scoring
-    leaves out is unreadable there, and bounds take it at 0 and at 1."""
+    printed = averages(rows, named.shares, named.category_mean)
     repaired = repaired_metrics(columns, stories, group, seed=seed, resamples=resamples)
     # both are in the order of the verbatim categories, of which two can read alike
-    pairs = zip(metrics.by_category, repaired.by_category, strict=True)
-    by_category = [_printed(printed, row) for printed, row in pairs]
-    return ParseRows(overall=_printed(metrics.overall, repaired.overall), by_category=by_category)
-
-
-def _printed(printed: PrintedMeans, row: ReportRow) -> ReportRow:
-    """Return official figures with the intervals and bounds of the same samples in the repaired parse."""
-    return ReportRow(
-        cells={name: replace(row.cells[name], value=mean) for name, mean in printed.means.items()},
-        stories=printed.stories,
-        unreadable=row.unreadable,
-        n=row.stories,
-        category=printed.category,
-        printed=True,
-    )
+    by_category = zip(printed["by_category"], repaired.by_category, strict=True)
+    overall, *categories = [
+        ReportRow(
+            cells={name: replace(cell, value=means[name]) for name, cell in row.cells.items()},
+            stories=int(means["stories"]),
+            unreadable=row.unreadable,
+            n=row.stories,
+            category=means.get("story_category", ""),
+            printed=True,
+        )
+        for means, row in [(printed["overall"], repaired.overall), *by_category]
+    ]
+    return ParseRows(overall=overall, by_category=categories)
 
 
 def repaired_metrics(columns: Columns, stories: Set[int], group: str, *, seed: int, resamples: int) -> ParseRows:

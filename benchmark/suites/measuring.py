@@ -9,11 +9,11 @@ from statistics import fmean, mean, stdev
 from typing import Any, TypeVar
 
 from benchmark.domain.asked_again import flips_by_cluster
-from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
 from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
 from benchmark.domain.report_rows import BothParses
 from benchmark.suites.figures import (
     LEFT_OUT,
+    OfficialStory,
     estimate_of_row,
     mean_columns,
     official_columns,
@@ -21,7 +21,6 @@ from benchmark.suites.figures import (
     repaired_columns,
     repaired_metrics,
     scores_by_story,
-    with_intervals,
 )
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.questions import (
@@ -102,29 +101,26 @@ Verdict = Callable[[Sample, Outcome, Parse], bool | None]
 
 
 def with_columns(
-    official: StoryAverages | None,
-    categories: Sequence[str],
+    official: Sequence[OfficialStory],
     repaired: StoryReport,
     group: str,
     clusters: Mapping[int, str] | None = None,
     left_out: Collection[int] = (),
 ) -> Measured:
-    """Return the figures of both parses over all samples and by sample, without analyses; `clusters` names the cluster
-    of each by its number, if some share one, and `left_out` are the numbers of samples that official scoring leaves
-    out."""
+    """Return the figures of both parses over all samples and by sample, without analyses. `official` is empty if
+    official scoring has no figures; `clusters` names the cluster of each sample by its number, if some share one, and
+    `left_out` are the numbers of samples that official scoring leaves out."""
 
     def clustered(columns: Columns) -> Columns:
         return replace(columns, clusters=[clusters[number] for number in columns.stories]) if clusters else columns
 
     report = repaired.report
-    by_official = clustered(official_columns(official.stories, categories, group, left_out)) if official else None
-    rows = None
-    if official and by_official:
-        rules = {"seed": report.seed or 0, "resamples": report.resamples or 0}
-        rows = with_intervals(official.averages, by_official, set(by_official.stories), group, **rules)
+    by_official = clustered(official_columns(official, group, left_out)) if official else None
+    numbers = {number for number, _, _ in official}
+    rows = official_metrics(by_official, numbers, group, seed=report.seed or 0, resamples=report.resamples or 0)
     by_sample = BySample(by_official, clustered(repaired_columns(repaired.stories, group)))
     parses = BothParses(rows, report)
-    return Measured(GroupMetrics(parses=parses, answered=len(categories), asked=len(repaired.stories)), by_sample)
+    return Measured(GroupMetrics(parses=parses, answered=len(official), asked=len(repaired.stories)), by_sample)
 
 
 def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measured:
@@ -137,10 +133,8 @@ def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measure
     if repaired is None:  # repetitions of different samples: one was extended, and not all have what is new yet
         return replace(each[0], by_sample=_with_turns(each[0].by_sample, by_turn))
     stories = set(repaired.stories)
-    rows, reason = None, first.reason
-    if official and (averages := official_metrics(official, stories, group)):
-        rows = with_intervals(averages, official, stories, group, **rules)
-    elif not reason:
+    rows, reason = official_metrics(official, stories, group, **rules), first.reason
+    if not rows:
         reason = next((repetition.metrics.reason for repetition in each if repetition.metrics.reason), "")
     analyses: dict[str, Analysis | None] = {}
     for parse, of_all in zip(PARSES, (official, repaired), strict=True):
@@ -245,11 +239,14 @@ def measured_samples(
     reason = next(
         (f"Sample {sample.number}: {result.reason}." for sample, result in measured if result.official is None), ""
     )
-    official = None if reason else _official(group, measured)
+    official: list[OfficialStory] = []
+    if not reason:
+        official = [
+            (sample.number, _category(group, sample), dict(result.official or {})) for sample, result in measured
+        ]
     clusters = {sample.number: sample.cluster for sample, _ in measured}
     result = with_columns(
         official,
-        [_category(group, sample) for sample, _ in measured] if official else [],
         _repaired(group, measured, seed),
         group.key,
         clusters if len(set(clusters.values())) < len(clusters) else {},
@@ -467,12 +464,6 @@ def _repaired(group: MetricGroup, measured: SampleResults, seed: int) -> StoryRe
     rules: Json = {"mean_of_categories": group.category_mean, "seed": seed, "resamples": RESAMPLES}
     stories = [ReportedStory(sample.number, score) for (sample, _), score in zip(measured, scores, strict=True)]
     return StoryReport(report(scores, group.shares, unit=units_of_group(group.key), **rules), stories)
-
-
-def _official(group: MetricGroup, measured: Sequence[tuple[Sample, SampleResult]]) -> StoryAverages:
-    rows = [(_category(group, sample), dict(result.official or {})) for sample, result in measured]
-    stories = [StoryMetrics(sample.number, dict(result.official or {})) for sample, result in measured]
-    return StoryAverages(averages(rows, group.shares, group.category_mean), stories)
 
 
 def accuracy_group(key: str, title: str, *, step: str, mean_of: str = "types", **own: Any) -> MetricGroup:

@@ -9,14 +9,13 @@ from urllib.parse import urlencode
 import pytest
 
 from annotation.models import Project
-from benchmark.domain.averaging import StoryMetrics
 from benchmark.domain.inference import Answered
 from benchmark.models import AnswerFormat, Audience, RunItem, Snapshot
 from benchmark.services.comparison_tables import pair_table
 from benchmark.services.comparisons import NotComparable, compare, pair_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import scores_of
-from benchmark.suites.figures import lacking, official_columns, official_metrics, with_intervals
+from benchmark.suites.figures import lacking, official_columns, official_metrics
 from benchmark.suites.questions import Columns
 from core.statistics import holm
 from tests.benchmark.results_world import HOSTILE, STORIES, results_world
@@ -242,17 +241,16 @@ def test_the_page_of_pairs_filters_sorts_and_downloads_all(world, client):
 
 # --- figures of categories and of selections
 def columns_of(*rows: tuple[int, str, float]) -> Columns:
-    metrics = [StoryMetrics(story, {"precision": f1, "recall": f1, "f1": f1}) for story, _, f1 in rows]
-    return official_columns(metrics, [category for _, category, _ in rows], "stage1")
+    stories = [(story, category, {"precision": f1, "recall": f1, "f1": f1}) for story, category, f1 in rows]
+    return official_columns(stories, "stage1")
 
 
 def test_categories_that_read_alike_keep_their_own_intervals():
     """Verbatim "A" and "A " are two categories of official scoring, printed alike."""
     low = [(at, "A", 0.1 * (1 + at % 2)) for at in range(6)]
     high = [(at, "A ", 0.1 * (8 + at % 2)) for at in range(6, 12)]
-    columns, stories = columns_of(*low, *high), set(range(12))
-    averages = official_metrics(columns, stories, "stage1")
-    found = with_intervals(averages, columns, stories, "stage1", seed=1, resamples=200).told()
+    rules = {"seed": 1, "resamples": 200}
+    found = official_metrics(columns_of(*low, *high), set(range(12)), "stage1", **rules).told()
     rows = found["by_category"]
     assert [(row["story_category"], row["f1"]) for row in rows] == [("A", "0.150000"), ("A", "0.850000")]
     # the categories are each other's mirror at 1/2, and so are their intervals, but for what was drawn
@@ -262,7 +260,7 @@ def test_categories_that_read_alike_keep_their_own_intervals():
     assert found["overall"]["f1_category_mean"] == "0.500000"
     # a selection has official figures only with all of its stories
     columns = columns_of((1, "A", 0.5), (3, "B", 1.0))
-    assert official_metrics(columns, {1, 3}, "stage1").as_json()["overall"]["f1"] == "0.750000"
-    assert official_metrics(columns, {1, 2, 3}, "stage1") is None
+    assert official_metrics(columns, {1, 3}, "stage1", **rules).told()["overall"]["f1"] == "0.750000"
+    assert official_metrics(columns, {1, 2, 3}, "stage1", **rules) is None
     assert lacking(columns, {1, 2, 3}).startswith("Story 2 has no official parse")
     assert lacking(columns, {3}) == "" and lacking(None, {3}) and lacking(columns, set()) == "No story is selected."

@@ -24,7 +24,7 @@ from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import WITHOUT_CALL, forget_report, report_of
 from benchmark.services.result_tables import OFFICIALLY, group_table
-from benchmark.suites.figures import cases_by_story, mean_columns, official_metrics, with_intervals
+from benchmark.suites.figures import cases_by_story, mean_columns, official_metrics
 from benchmark.suites.groups import GUESSED, LEFT_OUT, WRONG
 from benchmark.suites.measuring import ACCURACY, SampleResult, measured_samples, scored_by, undefined
 from benchmark.suites.omnitom.labels import DIMENSIONS
@@ -241,8 +241,7 @@ def test_official_figures_say_of_how_many_they_are():
     assert metrics.analyses["official"].kept["facets"]["kind"]["coarse"]["bounds"] == pytest.approx([1 / 6, 1])
     # of a selection, and over repetitions of which each reads another part
     kept = columns.official
-    averages = official_metrics(kept, {1, 2, 7}, GROUP.key)
-    some = with_intervals(averages, kept, {1, 2, 7}, GROUP.key, seed=1, resamples=9).told()
+    some = official_metrics(kept, {1, 2, 7}, GROUP.key, seed=1, resamples=9).told()
     assert some["overall"][ACCURACY] == "1.000000" and (some["overall"]["n"], some["overall"]["unreadable"]) == (1, 1)
     both = mean_columns([kept, measured(HOSTILE).by_sample.official, measured(FAIR).by_sample.official])
     assert both.values[ACCURACY][:1] == [pytest.approx([2 / 3, 1, 1])] and both.unreadable == {}

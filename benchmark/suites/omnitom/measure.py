@@ -305,9 +305,9 @@ def measured(results: Results, seed: int) -> dict[str, Measured | None]:
 def figures_of(official: Sequence[Any], repaired: Sequence[Any], scheme: Scheme, group: str, seed: int) -> Measured:
     """Return the figures of a metric group without analyses."""
     metrics, report, _ = _RULES[group]
-    averages = metrics(official) if official else None
-    categories = [result.category for result in official]
-    return with_columns(averages, categories, report(repaired, seed=seed), scheme.group(group))
+    printed = metrics(official)["stories"] if official else []
+    stories = [(result.story_id, result.category, row) for result, row in zip(official, printed, strict=True)]
+    return with_columns(stories, report(repaired, seed=seed), scheme.group(group))
 
 
 def scores(entered: Entered) -> Json:

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from benchmark.domain.averaging import StoryAverages
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, Record, pairs_of
 from benchmark.suites.omnitom.labels import Scheme, canonical
 from benchmark.suites.omnitom.parsing.official import (
@@ -154,12 +153,12 @@ def _numbered(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, int]]
         seen[pair] += 1
 
 
-def score_official(records: Sequence[Record], texts: Texts) -> GroupScores[StoryAverages]:
+def score_official(records: Sequence[Record], texts: Texts) -> GroupScores:
     """Return the figures of "stage1" and "stage2" over the selection `records`, from the answers of each story by step;
     None with a reason for a group for which a story lacks an answer or the released code would have aborted."""
     tables = stored_tables(records, texts)
     stored = [(record, tables.get(record.story_id, StoredTables())) for record in records]
-    scores: dict[str, StoryAverages | None] = dict.fromkeys(NEEDED)
+    scores: dict[str, Json | None] = dict.fromkeys(NEEDED)
     reasons = dict.fromkeys(NEEDED, "" if records else "No story is selected.")
     for group in NEEDED if records else ():
         whys = (why_none(record.story_id, group, of.answered, of.aborted) for record, of in stored)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmark.domain.averaging import StoryAverages
 from benchmark.domain.matched_rows import METRICS
 from benchmark.suites.answers import BadAnswers, Exchange, Exchanged, File, ParsedScores, Parser, Tables, read_answers
 from benchmark.suites.omnitom.data import (
@@ -89,16 +88,14 @@ def files(records: Sequence[Record], exchanges: Mapping[int, Mapping[str, Exchan
             yield f"judge/csv/{name}_{side}.csv", _csv(JUDGED_COLUMNS, rows)
 
 
-def metric_files(scores: GroupScores[StoryAverages]) -> Iterator[File]:
+def metric_files(scores: GroupScores) -> Iterator[File]:
     """The files of figures; a metric group without figures has none."""
     for group, columns, shares in ((STAGE1, STAGE1_COLUMNS, METRICS), (STAGE2, STAGE2_COLUMNS, STAGE2_SHARES)):
         if score := scores.by_group.get(group):
-            averages = score.averages
-            by_category = [row.as_json() for row in averages.by_category]
             tables: dict[str, tuple[Sequence[str], Sequence[Mapping[str, object]]]] = {
-                "story_metrics": (columns, [story.row for story in score.stories]),
-                "overall": (("stories", *shares), [averages.overall.as_json()]),
-                "by_category": (("story_category", "stories", *shares), by_category),
+                "story_metrics": (columns, score["stories"]),
+                "overall": (("stories", *shares), [score["overall"]]),
+                "by_category": (("story_category", "stories", *shares), score["by_category"]),
             }
             for name, (header, rows) in tables.items():
                 cells = ([row[column] for column in header] for row in rows)

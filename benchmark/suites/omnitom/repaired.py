@@ -129,7 +129,7 @@ def stage2_score(result: Stage2Result) -> StoryScore:
 
 def score_repaired(
     records: Sequence[Record], texts: Texts, *, seed: int = 1, resamples: int = RESAMPLES
-) -> GroupScores[StoryReport]:
+) -> GroupScores:
     """Return the figures of both metric groups with their uncertainty; None with a reason for a group for one of whose
     steps no story has an answer."""
     answered = {step for record in records for step in texts.get(record.story_id, ())}

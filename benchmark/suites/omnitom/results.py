@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from annotation.domain.schema import WORLD
-from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages, six
+from benchmark.domain.averaging import averages, six
 from benchmark.domain.matched_rows import F1, METRICS
 from benchmark.suites.omnitom.data import Record
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Labels, Scheme
@@ -14,7 +14,7 @@ from benchmark.suites.omnitom.parsing.answers import PredictedRow
 from benchmark.suites.omnitom.parsing.official import ExtractionRow
 from benchmark.suites.omnitom.parsing.values import fold, repaired
 from core.messages import gettext_noop
-from core.plain import HasJson, Json
+from core.plain import Json, plain
 from core.statistics import harmonic
 from judge.domain.calibration.tables import share
 from judge.domain.text import normalise_space
@@ -166,19 +166,16 @@ def repaired_labels(labels: Labels, scheme: Scheme) -> Labels:
     return tuple(repaired(key, label, scheme) for key, label in zip(scheme.keys, labels, strict=True))
 
 
-S = TypeVar("S", bound=HasJson)
-
-
 @dataclass(frozen=True, slots=True)
-class GroupScores(Generic[S]):
+class GroupScores:
     """The figures of one parse by metric group, None of one without figures, and why it has none."""
 
-    by_group: Mapping[str, S | None] = field(default_factory=dict)
+    by_group: Mapping[str, Any] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> Json:
         """{GROUP: figures or None…[, reason: {GROUP: sentence}]}."""
-        scores = {group: score and score.as_json() for group, score in self.by_group.items()}
+        scores = plain(self.by_group)
         return {**scores, **({"reason": dict(self.reasons)} if self.reasons else {})}
 
 
@@ -191,9 +188,9 @@ STAGE1_COLUMNS = ("story_id", "story_category", "pred_total", "gt_total", "pred_
 STAGE2_COLUMNS = ("story_id", "story_category", "pairs", "matched_pairs", *STAGE2_SHARES)
 
 
-def stage1_metrics(results: Sequence[Stage1Result]) -> StoryAverages:
-    """Return the figures of extraction; `overall` also has `f1_category_mean`, the figure that the paper's table 3
-    prints: the plain mean of the categories' F1."""
+def stage1_metrics(results: Sequence[Stage1Result]) -> Json:
+    """Return {overall, by_category, stories} of extraction. `overall` also has `f1_category_mean`, the figure that the
+    paper's table 3 prints: the plain mean of the categories' F1."""
     rows = []
     for result in results:
         totals, matched = (len(result.pred_counts), len(result.gold_counts)), (result.pred_matched, result.gold_matched)
@@ -201,10 +198,10 @@ def stage1_metrics(results: Sequence[Stage1Result]) -> StoryAverages:
         shares = map(six, (precision, recall, harmonic(precision, recall)))
         values = (result.story_id, normalise_space(result.category), *totals, *matched, *shares)
         rows.append((result.category, dict(zip(STAGE1_COLUMNS, map(str, values), strict=True))))
-    return _metrics(rows, METRICS, F1)
+    return {**averages(rows, METRICS, F1), "stories": [row for _, row in rows]}
 
 
-def stage2_metrics(results: Sequence[Stage2Result]) -> StoryAverages:
+def stage2_metrics(results: Sequence[Stage2Result]) -> Json:
     """Return the figures of labelling, like `stage1_metrics` without the mean of categories. A row that was not
     predicted and an empty label are wrong."""
     rows = []
@@ -217,9 +214,4 @@ def stage2_metrics(results: Sequence[Stage2Result]) -> StoryAverages:
         shares = map(six, (sum(accuracies) / len(accuracies), *accuracies))
         values = (result.story_id, normalise_space(result.category), pairs, result.paired, *shares)
         rows.append((result.category, dict(zip(STAGE2_COLUMNS, map(str, values), strict=True))))
-    return _metrics(rows, STAGE2_SHARES)
-
-
-def _metrics(rows: Sequence[tuple[str, dict[str, str]]], shares: Sequence[str], mean_of: str = "") -> StoryAverages:
-    stories = [StoryMetrics(int(row["story_id"] or 0), row) for _, row in rows]
-    return StoryAverages(averages(rows, shares, mean_of), stories)
+    return {**averages(rows, STAGE2_SHARES), "stories": [row for _, row in rows]}

@@ -171,7 +171,7 @@ def test_tables_3_and_11_of_the_paper_are_what_its_counts_give(omnitom):
         shares = {name: value for name, value in row["stage1"].items() if name != "Overall" and value is not None}
         if shares:
             rows = [(name, {"f1": f"{value / 100:.6f}"}) for name, value in shares.items()]
-            mean = 100 * float(averages(rows, ("f1",), "f1").as_json()["overall"]["f1_category_mean"])
+            mean = 100 * float(averages(rows, ("f1",), "f1")["overall"]["f1_category_mean"])
             # the finding in "consistency": printed is the unweighted mean, at most 0.0057 off
             assert mean == pytest.approx(row["stage1"]["Overall"], abs=0.0058), row["model"]
             assert mean == pytest.approx(row["check_stage1_unweighted_category_mean"], abs=0.001)

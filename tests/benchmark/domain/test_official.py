@@ -230,7 +230,7 @@ def test_figures_by_hand():
     # story 1: P = 1/3, R = 2/2, F1 = 2·(1/3)/(4/3) = 1/2; story 2: P = 0 of no rows, R = 1/2, F1 = 0
     # overall: P 1/6, from the rounded 0.333333 → 0.1666665; R 3/4; F1 1/4
     results = [Stage1Result(1, "A", (0, 2, 0), (1, 3), ("1", "1")), Stage1Result(2, "B ", (), (1, -1), ("1", "1"))]
-    found = stage1_metrics(results).as_json()
+    found = stage1_metrics(results)
     assert found["stories"][0] == {
         "story_id": "1", "story_category": "A", "pred_total": "3", "gt_total": "2", "pred_matched": "1",
         "gt_matched": "2", "precision": "0.333333", "recall": "1.000000", "f1": "0.500000",
@@ -238,12 +238,12 @@ def test_figures_by_hand():
     assert (found["overall"]["recall"], found["overall"]["f1"]) == ("0.750000", "0.250000")
     assert [row["story_category"] for row in found["by_category"]] == ["A", "B"]
     # three stories of A at 1/2 and one of B at 0: mean over stories 3/8, over categories 1/4
-    overall = stage1_metrics([results[0]] * 3 + [results[1]]).as_json()["overall"]
+    overall = stage1_metrics([results[0]] * 3 + [results[1]])["overall"]
     assert (overall["f1"], overall["f1_category_mean"]) == ("0.375000", "0.250000")
     # two gold rows. Row 1: all seven right but the last, where gold is "" as well; row 2 has no prediction.
     # six dimensions 1/2, the last 0: overall (6 · 1/2) / 7 = 0.428571
     gold = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "")
-    [story] = stage2_metrics([Stage2Result(4, "A", (gold, gold), (gold, None))]).as_json()["stories"]
+    [story] = stage2_metrics([Stage2Result(4, "A", (gold, gold), (gold, None))])["stories"]
     assert (story["pairs"], story["matched_pairs"], story["overall_accuracy"]) == ("2", "1", "0.428571")
     assert (story["acc_order"], story["acc_context"]) == ("0.500000", "0.000000")
 
@@ -257,13 +257,13 @@ def test_the_official_arithmetic(omnitom):
             Stage1Result(number, category, counts(pred, pred_hit), counts(gold, gold_hit), ("",) * gold)
             for number, (category, pred, pred_hit, gold, gold_hit) in enumerate(case["stories"], 1)
         ]
-        same(stage1_metrics(results).as_json(), case["expected"])
+        same(stage1_metrics(results), case["expected"])
     for case in omnitom("metrics_stage2_arithmetic")["cases"]:
         results = []
         for number, (category, rows, wrong) in enumerate(case["stories"], 1):
             said = tuple(tuple("x" if row < many else "a" for many in wrong) for row in range(rows))
             results.append(Stage2Result(number, category, (("a",) * 7,) * rows, said))
-        same(stage2_metrics(results).as_json(), case["expected"])
+        same(stage2_metrics(results), case["expected"])
 
 
 def test_the_official_figures_of_whole_runs(omnitom_run):
