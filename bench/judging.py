@@ -153,17 +153,17 @@ def tallied(judge: Skipping, stories: int, repetitions: int, true: float, *, res
     tally = Tally([], 0, [], [], [], [], [], [])
     for seed in range(1, repetitions + 1):
         whole, left, again = sample(seed, stories, judge)
-        metrics = stage1_report(left, seed=seed, resamples=resamples).as_json()
+        metrics = stage1_report(left, seed=seed, resamples=resamples)
         overall = metrics["overall"]
         tally.outside += sum(not is_within(*bounds) for bounds in bounded(left, metrics))
-        complete = stage1_report(whole, resamples=20).as_json()["overall"]["f1"]
+        complete = stage1_report(whole, resamples=20)["overall"]["f1"]
         tally.sample_held.append(is_within(complete, overall["bounds"]["f1"]))
         rows = sum(len(story.pred_counts) + len(story.gold_counts) for story in left)
         tally.rows_missing.append(sum(map(sum, (story.unjudged for story in left))) / rows)
         tally.covered.append(is_within(true, overall["interval"]["f1"]))
         tally.widths.append(_width(overall))
         tally.of_estimate.append(is_within(true, _of_the_estimate(left, seed, resamples)))
-        after = stage1_report(again, seed=seed, resamples=resamples).as_json()["overall"]
+        after = stage1_report(again, seed=seed, resamples=resamples)["overall"]
         tally.after.append(is_within(true, after["interval"]["f1"]))
         tally.widths_after.append(_width(after))
     return tally

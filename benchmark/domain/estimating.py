@@ -50,6 +50,9 @@ class StoryScore:
     unreadable: str = ""
     unjudged: tuple[int, int] = COMPLETE
     cluster: str = ""
+    number: int = 0
+    """The number of the story, and the counts that its row has in addition to its figures."""
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, case: Assumption, name: str) -> float | None:
         """Return a figure of one case; None of an estimate that the story lacks."""
@@ -65,44 +68,23 @@ class StoryScore:
         """True where nothing of the story is missing."""
         return self.worst == self.best == self.estimate
 
-
-@dataclass(frozen=True, slots=True)
-class ReportedStory:
-    """One story of a report; `counts` are what its row has besides its figures."""
-
-    number: int
-    score: StoryScore
-    counts: Mapping[str, int] = field(default_factory=dict)
-
     def as_json(self) -> Json:
         """{story_id, story_category, COUNT…[, unjudged: {predicted, gold}], METRIC… (None without an estimate),
         unreadable[, reason][, bounds]}; bounds where anything is missing."""
-        score = self.score
-        unjudged = dict(zip(("predicted", "gold"), score.unjudged, strict=True))
-        bounds = {name: [low, score.best[name]] for name, low in score.worst.items() if low is not None}
-        if score.estimate is not None:
-            outcome: Json = {**score.estimate, "unreadable": False}
+        unjudged = dict(zip(("predicted", "gold"), self.unjudged, strict=True))
+        bounds = {name: [low, self.best[name]] for name, low in self.worst.items() if low is not None}
+        if self.estimate is not None:
+            outcome: Json = {**self.estimate, "unreadable": False}
         else:
-            outcome = {**dict.fromkeys(score.worst), "unreadable": score.defined, "reason": score.unreadable}
+            outcome = {**dict.fromkeys(self.worst), "unreadable": self.defined, "reason": self.unreadable}
         return {
             "story_id": self.number,
-            "story_category": score.category,
+            "story_category": self.category,
             **self.counts,
-            **({"unjudged": unjudged} if any(score.unjudged) else {}),
+            **({"unjudged": unjudged} if any(self.unjudged) else {}),
             **outcome,
-            **({"bounds": bounds} if bounds and score.worst != score.best else {}),
+            **({"bounds": bounds} if bounds and self.worst != self.best else {}),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class StoryReport:
-    """A report, and its single stories."""
-
-    report: ParseRows
-    stories: Sequence[ReportedStory]
-
-    def as_json(self) -> Json:
-        return self.report.told([story.as_json() for story in self.stories])
 
 
 def report(

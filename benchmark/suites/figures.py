@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from benchmark.domain.averaging import averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
-from benchmark.domain.estimating import COMPLETE, ReportedStory, StoryScore, overall_row, report
+from benchmark.domain.estimating import COMPLETE, StoryScore, overall_row, report
 from benchmark.domain.inference import Case
 from benchmark.domain.report_rows import ParseRows, ReportRow
 from benchmark.suites.questions import BySample, Columns, Value
@@ -95,14 +95,16 @@ def official_columns(stories: Sequence[OfficialStory], group: str, left_out: Col
     )
 
 
-def repaired_columns(stories: Sequence[ReportedStory], group: str) -> Columns:
-    """Return the columns of the repaired figures of stories."""
+def repaired_columns(scores: Sequence[StoryScore], group: str) -> Columns:
+    """Return the columns of the repaired figures of stories. They have clusters if some stories share one."""
+    clusters = [score.cluster for score in scores]
     return Columns(
-        stories=[story.number for story in stories],
-        categories=[story.score.category for story in stories],
-        values={name: [_value(story.score, name) for story in stories] for name in group_named(group).shares},
-        unreadable={str(story.number): story.score.unreadable for story in stories if story.score.unreadable},
-        unjudged={str(story.number): list(story.score.unjudged) for story in stories if any(story.score.unjudged)},
+        stories=[score.number for score in scores],
+        categories=[score.category for score in scores],
+        values={name: [_value(score, name) for score in scores] for name in group_named(group).shares},
+        unreadable={str(score.number): score.unreadable for score in scores if score.unreadable},
+        unjudged={str(score.number): list(score.unjudged) for score in scores if any(score.unjudged)},
+        clusters=clusters if any(clusters) and len(set(clusters)) < len(clusters) else None,
     )
 
 
@@ -229,9 +231,16 @@ def official_metrics(
 
 def repaired_metrics(columns: Columns, stories: Set[int], group: str, *, seed: int, resamples: int) -> ParseRows:
     """Return the figures of the selection as the repaired parse has them."""
+    shares = group_named(group).shares
+    scores = [_score(columns, at, shares) for at, story in enumerate(columns.stories) if story in stories]
+    return report_of_group(scores, group, seed=seed, resamples=resamples)
+
+
+def report_of_group(scores: Sequence[StoryScore], group: str, *, seed: int, resamples: int) -> ParseRows:
+    """Return the figures of a metric group from the repaired scores of its stories."""
     named = group_named(group)
     return report(
-        [_score(columns, at, named.shares) for at, story in enumerate(columns.stories) if story in stories],
+        scores,
         named.shares,
         mean_of_categories=named.category_mean,
         seed=seed,

@@ -9,7 +9,7 @@ from statistics import fmean, mean, stdev
 from typing import Any, TypeVar
 
 from benchmark.domain.asked_again import flips_by_cluster
-from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
+from benchmark.domain.estimating import StoryScore, overall_row
 from benchmark.domain.report_rows import BothParses
 from benchmark.suites.figures import (
     LEFT_OUT,
@@ -20,6 +20,7 @@ from benchmark.suites.figures import (
     official_metrics,
     repaired_columns,
     repaired_metrics,
+    report_of_group,
     scores_by_story,
 )
 from benchmark.suites.groups import MetricGroup
@@ -27,7 +28,6 @@ from benchmark.suites.questions import (
     PARSES,
     UNREADABLE_ANSWER,
     BySample,
-    Columns,
     Entered,
     Measured,
     Outcome,
@@ -102,25 +102,23 @@ Verdict = Callable[[Sample, Outcome, Parse], bool | None]
 
 def with_columns(
     official: Sequence[OfficialStory],
-    repaired: StoryReport,
+    repaired: Sequence[StoryScore],
     group: str,
-    clusters: Mapping[int, str] | None = None,
+    seed: int,
     left_out: Collection[int] = (),
 ) -> Measured:
     """Return the figures of both parses over all samples and by sample, without analyses. `official` is empty if
-    official scoring has no figures; `clusters` names the cluster of each sample by its number, if some share one, and
-    `left_out` are the numbers of samples that official scoring leaves out."""
-
-    def clustered(columns: Columns) -> Columns:
-        return replace(columns, clusters=[clusters[number] for number in columns.stories]) if clusters else columns
-
-    report = repaired.report
-    by_official = clustered(official_columns(official, group, left_out)) if official else None
-    numbers = {number for number, _, _ in official}
-    rows = official_metrics(by_official, numbers, group, seed=report.seed or 0, resamples=report.resamples or 0)
-    by_sample = BySample(by_official, clustered(repaired_columns(repaired.stories, group)))
-    parses = BothParses(rows, report)
-    return Measured(GroupMetrics(parses=parses, answered=len(official), asked=len(repaired.stories)), by_sample)
+    official scoring has no figures; `left_out` are the numbers of samples that it leaves out."""
+    rules = {"seed": seed, "resamples": RESAMPLES}
+    by_sample = BySample(None, repaired_columns(repaired, group))
+    if official and by_sample.repaired:
+        columns = official_columns(official, group, left_out)
+        by_sample = replace(by_sample, official=replace(columns, clusters=by_sample.repaired.clusters))
+    parses = BothParses(
+        official_metrics(by_sample.official, {number for number, _, _ in official}, group, **rules),
+        report_of_group(repaired, group, **rules),
+    )
+    return Measured(GroupMetrics(parses=parses, answered=len(official), asked=len(repaired)), by_sample)
 
 
 def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measured:
@@ -244,14 +242,12 @@ def measured_samples(
         official = [
             (sample.number, _category(group, sample), dict(result.official or {})) for sample, result in measured
         ]
-    clusters = {sample.number: sample.cluster for sample, _ in measured}
-    result = with_columns(
-        official,
-        _repaired(group, measured, seed),
-        group.key,
-        clusters if len(set(clusters.values())) < len(clusters) else {},
-        [sample.number for sample, result in measured if result.left_out(group.score)],
-    )
+    repaired = [
+        replace(result.repaired, category=_category(group, sample), cluster=sample.cluster, number=sample.number)
+        for sample, result in measured
+    ]
+    left_out = [sample.number for sample, result in measured if result.left_out(group.score)]
+    result = with_columns(official, repaired, group.key, seed, left_out)
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
     said = partial(_said, group, entered, score, members or {})
     wordings = [
@@ -454,16 +450,6 @@ def _single(
     result = score(sample, outcomes)
     scores = result.official if parse == "official" else result.repaired.estimate
     return None if scores is None else scores[group.score]
-
-
-def _repaired(group: MetricGroup, measured: SampleResults, seed: int) -> StoryReport:
-    scores = [
-        replace(result.repaired, cluster=sample.cluster, category=_category(group, sample))
-        for sample, result in measured
-    ]
-    rules: Json = {"mean_of_categories": group.category_mean, "seed": seed, "resamples": RESAMPLES}
-    stories = [ReportedStory(sample.number, score) for (sample, _), score in zip(measured, scores, strict=True)]
-    return StoryReport(report(scores, group.shares, unit=units_of_group(group.key), **rules), stories)
 
 
 def accuracy_group(key: str, title: str, *, step: str, mean_of: str = "types", **own: Any) -> MetricGroup:

@@ -141,7 +141,7 @@ def test_over_http_the_intervals_are_the_same(tmp_path):
     with ModelServer(folder=tmp_path) as server:
         world = OracleWorld(tmp_path, rows, server, skills)
         measured = scores_of(world.run(seed=seed))["repaired"]
-    expected = score_repaired(records, answers(records, seed=seed), seed=seed).as_json()
+    expected = score_repaired(records, answers(records, seed=seed), seed=seed)
     for group in ("stage1", "stage2"):
         assert measured[group]["overall"] == expected[group]["overall"]
 
@@ -154,7 +154,7 @@ def test_what_is_read_is_what_the_skill_comes_to(pool):
         error = stdev(values) / len(values) ** 0.5  # 0.7 points at most; four of these are no accident
         assert mean(values) == pytest.approx(expected[name], abs=4 * error), name
     # what is unreadable pulls the official figure down and not the repaired one
-    official = float(score_official(pool.records[:700], pool.texts).as_json()["stage2"]["overall"]["overall_accuracy"])
+    official = float(score_official(pool.records[:700], pool.texts)["stage2"]["overall"]["overall_accuracy"])
     # officially six in a hundred stories count 0, so the mean is 0.94 · truth; that of 700 stories scatters by about
     # sqrt(0.1² + 0.94 · 0.06 · 0.73²) / sqrt(700) = 0.0076, and truth itself lies 6 of these away
     assert official == pytest.approx(0.94 * expected["overall_accuracy"], abs=3 * 0.0076)

@@ -205,7 +205,7 @@ def scored_elsewhere(run: Run) -> dict:
     held = RunItem.objects.filter(entrant__run=run, call__isnull=False)
     for number, step, answer in held.values_list("sample__number", "step", "call__answer"):
         texts.setdefault(number, {})[step] = answer
-    return score_official([record_of(one.record) for one in run.dataset.samples.order_by("position")], texts).as_json()
+    return score_official([record_of(one.record) for one in run.dataset.samples.order_by("position")], texts)
 
 
 def everywhere(run: Run, group: str) -> dict:

@@ -8,20 +8,20 @@ from statistics import fmean
 from typing import Any
 
 from annotation.domain.baselines import majority
-from benchmark.suites.answers import ParsedScores
+from benchmark.domain.estimating import StoryScore
 from benchmark.suites.measuring import once, over_repetitions, statement_digest, with_answers, with_columns, with_levels
 from benchmark.suites.omnitom.analyses import Found, outputs_analysis, stage1_analyses, stage2_analyses, why_uncounted
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, STAGE2, Record, record_of_sample, records_of
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, Scheme, scheme_of
 from benchmark.suites.omnitom.official import STRUCTURED, no_official_parse, why_none
-from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
+from benchmark.suites.omnitom.repaired import stage1_report, stage1_scores, stage2_report, stage2_scores
 from benchmark.suites.omnitom.results import (
-    GroupScores,
     repaired_labels,
     stage1_metrics,
     stage1_of,
     stage2_metrics,
     stage2_of,
+    with_reasons,
 )
 from benchmark.suites.omnitom.steps import LABEL_COUNTS, count_labels
 from benchmark.suites.questions import (
@@ -40,11 +40,11 @@ from core.messages import gettext_noop
 from core.plain import Json
 
 SKIPPED = gettext_noop("rows without a judgement")
-_RULES: Mapping[str, tuple[Callable[..., Any], Callable[..., Any], Callable[..., Json]]] = {
-    STAGE1: (stage1_metrics, stage1_report, stage1_analyses),
-    STAGE2: (stage2_metrics, stage2_report, stage2_analyses),
+_RULES: Mapping[str, tuple[Callable[..., Json], Callable[..., list[StoryScore]], Callable[..., Json]]] = {
+    STAGE1: (stage1_metrics, stage1_scores, stage1_analyses),
+    STAGE2: (stage2_metrics, stage2_scores, stage2_analyses),
 }
-"""Official figures, repaired figures and analyses of each metric group."""
+"""Official figures, repaired scores and analyses of each metric group."""
 _SCORED = {STAGE1: JUDGE, STAGE2: LABEL}
 """The step whose answers each metric group reads."""
 
@@ -304,10 +304,10 @@ def measured(results: Results, seed: int) -> dict[str, Measured | None]:
 
 def figures_of(official: Sequence[Any], repaired: Sequence[Any], scheme: Scheme, group: str, seed: int) -> Measured:
     """Return the figures of a metric group without analyses."""
-    metrics, report, _ = _RULES[group]
+    metrics, scores_of, _ = _RULES[group]
     printed = metrics(official)["stories"] if official else []
     stories = [(result.story_id, result.category, row) for result, row in zip(official, printed, strict=True)]
-    return with_columns(stories, report(repaired, seed=seed), scheme.group(group))
+    return with_columns(stories, scores_of(repaired), scheme.group(group), seed)
 
 
 def scores(entered: Entered) -> Json:
@@ -323,8 +323,8 @@ def scores(entered: Entered) -> Json:
     }
     repaired = {
         key_of(group): report(results.repaired[group], seed=seed) if results.repaired[group] else None
-        for group, (_, report, _) in _RULES.items()
+        for group, report in ((STAGE1, stage1_report), (STAGE2, stage2_report))
     }
     lacking = {key_of(group): why for group, why in results.lacking.items()}
     unasked = {key: lacking[key] for key, figures in repaired.items() if figures is None}
-    return ParsedScores(GroupScores(official, lacking), GroupScores(repaired, unasked)).as_json()
+    return {"official": with_reasons(official, lacking), "repaired": with_reasons(repaired, unasked)}

@@ -23,7 +23,6 @@ from benchmark.suites.omnitom.parsing.official import (
     parse_judgement,
 )
 from benchmark.suites.omnitom.results import (
-    GroupScores,
     Stage1Result,
     Stage2Result,
     kinds_of,
@@ -31,6 +30,7 @@ from benchmark.suites.omnitom.results import (
     stage1_of,
     stage2_metrics,
     stage2_of,
+    with_reasons,
 )
 from core.messages import Sentence
 from core.plain import Json
@@ -153,7 +153,7 @@ def _numbered(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, int]]
         seen[pair] += 1
 
 
-def score_official(records: Sequence[Record], texts: Texts) -> GroupScores:
+def score_official(records: Sequence[Record], texts: Texts) -> Json:
     """Return the figures of "stage1" and "stage2" over the selection `records`, from the answers of each story by step;
     None with a reason for a group for which a story lacks an answer or the released code would have aborted."""
     tables = stored_tables(records, texts)
@@ -167,7 +167,7 @@ def score_official(records: Sequence[Record], texts: Texts) -> GroupScores:
             scores[group] = stage1_metrics([stage1_result(*story) for story in stored])
         elif not reasons[group]:
             scores[group] = stage2_metrics([stage2_result(*story) for story in stored])
-    return GroupScores(scores, {group: why for group, why in reasons.items() if why})
+    return with_reasons(scores, {group: why for group, why in reasons.items() if why})
 
 
 def why_none(story: int, group: str, answered: Collection[str], aborted: Mapping[str, str]) -> str:

@@ -35,7 +35,7 @@ from benchmark.suites.omnitom.parsing.official import (
     parse_judgement,
 )
 from benchmark.suites.omnitom.prompting.requests import MAX_TOKENS
-from benchmark.suites.omnitom.results import STAGE1_COLUMNS, STAGE2_COLUMNS, STAGE2_SHARES, GroupScores
+from benchmark.suites.omnitom.results import STAGE1_COLUMNS, STAGE2_COLUMNS, STAGE2_SHARES
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Shape
 from core.incoming.thoughts import without_thoughts
@@ -88,10 +88,10 @@ def files(records: Sequence[Record], exchanges: Mapping[int, Mapping[str, Exchan
             yield f"judge/csv/{name}_{side}.csv", _csv(JUDGED_COLUMNS, rows)
 
 
-def metric_files(scores: GroupScores) -> Iterator[File]:
+def metric_files(scores: Mapping[str, Any]) -> Iterator[File]:
     """The files of figures; a metric group without figures has none."""
     for group, columns, shares in ((STAGE1, STAGE1_COLUMNS, METRICS), (STAGE2, STAGE2_COLUMNS, STAGE2_SHARES)):
-        if score := scores.by_group.get(group):
+        if score := scores.get(group):
             tables: dict[str, tuple[Sequence[str], Sequence[Mapping[str, object]]]] = {
                 "story_metrics": (columns, score["stories"]),
                 "overall": (("stories", *shares), [score["overall"]]),

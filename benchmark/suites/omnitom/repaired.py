@@ -17,17 +17,19 @@ Every estimate lies between its bounds.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, report
-from benchmark.domain.matched_rows import METRICS
+from benchmark.domain.estimating import StoryScore, report
+from benchmark.domain.matched_rows import F1, METRICS
 from benchmark.suites.omnitom.data import EXTRACT, JUDGE, LABEL, STAGE1, Record
 from benchmark.suites.omnitom.judgements import AS_PUBLISHED, Judging, Sides, judged
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.official import NEEDED, Texts
 from benchmark.suites.omnitom.parsing.answers import parse_extraction, parse_labels, says_nothing
 from benchmark.suites.omnitom.parsing.values import ignores_schema
-from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result, kinds_of, stage1_of, stage2_of
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result, kinds_of, stage1_of, stage2_of, with_reasons
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_ANSWER, NO_GOLD, NO_JUDGEMENT, NOT_STRUCTURED, UNREADABLE
+from core.plain import Json
 from core.statistics import RESAMPLES, harmonic
 
 
@@ -127,14 +129,12 @@ def stage2_score(result: Stage2Result) -> StoryScore:
     return StoryScore(result.category, worst, best, None, result.unreadable)
 
 
-def score_repaired(
-    records: Sequence[Record], texts: Texts, *, seed: int = 1, resamples: int = RESAMPLES
-) -> GroupScores:
+def score_repaired(records: Sequence[Record], texts: Texts, *, seed: int = 1, resamples: int = RESAMPLES) -> Json:
     """Return the figures of both metric groups with their uncertainty; None with a reason for a group for one of whose
     steps no story has an answer."""
     answered = {step for record in records for step in texts.get(record.story_id, ())}
     answers = [(record, texts.get(record.story_id, {})) for record in records]
-    scores: dict[str, StoryReport | None] = dict.fromkeys(NEEDED)
+    scores: dict[str, Json | None] = dict.fromkeys(NEEDED)
     reasons = {}
     for group, needed in NEEDED.items():
         if lacking := [step for step in needed if step not in answered]:
@@ -143,26 +143,40 @@ def score_repaired(
             scores[group] = stage1_report([stage1_result(*one) for one in answers], seed=seed, resamples=resamples)
         else:
             scores[group] = stage2_report([stage2_result(*one) for one in answers], seed=seed, resamples=resamples)
-    return GroupScores(scores, reasons)
+    return with_reasons(scores, reasons)
 
 
-def stage1_report(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> StoryReport:
-    """Return the figures of extraction; `overall` also has `f1_category_mean`."""
-    stories = []
+def stage1_scores(results: Sequence[Stage1Result]) -> list[StoryScore]:
+    """Return the scores of stories with their numbers and row counts."""
+    scores = []
     for result in results:
         totals = {"pred_total": len(result.pred_counts), "gt_total": len(result.gold_counts)}
-        matched = {"pred_matched": result.pred_matched, "gt_matched": result.gold_matched}
-        stories.append(ReportedStory(result.story_id, stage1_score(result), totals | matched))
-    scores = [story.score for story in stories]
-    return StoryReport(report(scores, METRICS, mean_of_categories="f1", seed=seed, resamples=resamples), stories)
+        counts = {**totals, "pred_matched": result.pred_matched, "gt_matched": result.gold_matched}
+        scores.append(replace(stage1_score(result), number=result.story_id, counts=counts))
+    return scores
 
 
-def stage2_report(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> StoryReport:
+def stage1_report(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> Json:
+    """Return the figures of extraction; `overall` also has `f1_category_mean`."""
+    scores = stage1_scores(results)
+    rows = report(scores, METRICS, mean_of_categories=F1, seed=seed, resamples=resamples)
+    return rows.told([score.as_json() for score in scores])
+
+
+def stage2_scores(results: Sequence[Stage2Result]) -> list[StoryScore]:
+    """Return the scores of stories with their numbers and pair counts."""
+    return [
+        replace(
+            stage2_score(result),
+            number=result.story_id,
+            counts={"pairs": len(result.gold), "matched_pairs": result.paired},
+        )
+        for result in results
+    ]
+
+
+def stage2_report(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> Json:
     """Return the figures of labelling."""
     shares = (results[0].scheme if results else OMNITOM_SCHEME).shares
-    stories = []
-    for result in results:
-        counts = {"pairs": len(result.gold), "matched_pairs": result.paired}
-        stories.append(ReportedStory(result.story_id, stage2_score(result), counts))
-    scores = [story.score for story in stories]
-    return StoryReport(report(scores, shares, seed=seed, resamples=resamples), stories)
+    scores = stage2_scores(results)
+    return report(scores, shares, seed=seed, resamples=resamples).told([score.as_json() for score in scores])

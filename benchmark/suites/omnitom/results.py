@@ -1,7 +1,7 @@
 """Results of one story's answers, in either parse: the material of every metric and analysis."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +14,7 @@ from benchmark.suites.omnitom.parsing.answers import PredictedRow
 from benchmark.suites.omnitom.parsing.official import ExtractionRow
 from benchmark.suites.omnitom.parsing.values import fold, repaired
 from core.messages import gettext_noop
-from core.plain import Json, plain
+from core.plain import Json
 from core.statistics import harmonic
 from judge.domain.calibration.tables import share
 from judge.domain.text import normalise_space
@@ -166,17 +166,10 @@ def repaired_labels(labels: Labels, scheme: Scheme) -> Labels:
     return tuple(repaired(key, label, scheme) for key, label in zip(scheme.keys, labels, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class GroupScores:
-    """The figures of one parse by metric group, None of one without figures, and why it has none."""
-
-    by_group: Mapping[str, Any] = field(default_factory=dict)
-    reasons: Mapping[str, str] = field(default_factory=dict)
-
-    def as_json(self) -> Json:
-        """{GROUP: figures or None…[, reason: {GROUP: sentence}]}."""
-        scores = plain(self.by_group)
-        return {**scores, **({"reason": dict(self.reasons)} if self.reasons else {})}
+def with_reasons(by_group: Mapping[str, Json | None], reasons: Mapping[str, str]) -> Json:
+    """Return {GROUP: figures or None…[, reason: {GROUP: sentence}]}, the figures of one parse and why a metric group
+    has none."""
+    return {**by_group, **({"reason": dict(reasons)} if reasons else {})}
 
 
 # --- official figures (specification "OmniToM scoring", section 6)

@@ -171,7 +171,7 @@ def test_a_field_that_the_released_code_cannot_read_is_a_named_error_and_leaves_
     record = make_record(1, ("Ines", "It rains"))
     texts = mock_texts([record])
     texts[1]["label"] += f"\nInes | {'x' * (most + 1)}" + " | a" * 7
-    found = score_official([record], texts).as_json()
+    found = score_official([record], texts)
     assert found["stage1"]["overall"]["f1"] == "1.000000" and found["stage2"] is None
     assert "Story 1, label: " in found["reason"]["stage2"] and "aborts" in found["reason"]["stage2"]
 
@@ -269,7 +269,7 @@ def test_the_official_arithmetic(omnitom):
 def test_the_official_figures_of_whole_runs(omnitom_run):
     for name in ("e2e_perfect", "e2e_noisy_known"):
         records, texts, expected = omnitom_run(name)
-        found = score_official(records, texts).as_json()
+        found = score_official(records, texts)
         for group in ("stage1", "stage2"):
             same(found[group], expected[group])
         tables = stored_tables(records, texts)
@@ -281,7 +281,7 @@ def test_the_official_figures_of_whole_runs(omnitom_run):
                 assert [[row.actor, row.belief, str(row.count)] for row in rows] == parsed[side]
     many = [replace(records[number % len(records)], story_id=number) for number in range(895)]
     answers = {record.story_id: texts[records[record.story_id % len(records)].story_id] for record in many}
-    assert score_official(many, answers).as_json()["stage1"]["overall"]["stories"] == "895", "the whole benchmark"
+    assert score_official(many, answers)["stage1"]["overall"]["stories"] == "895", "the whole benchmark"
 
 
 def mock_texts(records) -> dict[int, dict[str, str]]:
@@ -331,13 +331,13 @@ def test_a_step_has_figures_only_with_every_story_of_the_selection(make_record):
     records = [make_record(number, ("Ines", "It rains")) for number in (1, 2)]
     texts = mock_texts(records)
     del texts[2]["judge"]
-    found = score_official(records, texts).as_json()
+    found = score_official(records, texts)
     assert found["stage1"] is None
     assert found["reason"] == {"stage1": "Story 2 has no answer for judge; official scoring needs one of every story."}
     assert found["stage2"]["overall"]["overall_accuracy"] == "1.000000"
-    assert score_official(records[:1], texts).as_json()["stage1"]["overall"]["f1"] == "1.000000"
+    assert score_official(records[:1], texts)["stage1"]["overall"]["f1"] == "1.000000"
     # records of one id share the tables of the first
     both = [records[0], make_record(1, ("Bo", "It snows"), ("Bo", "It thaws"))]
-    found = score_official(both, texts).as_json()
+    found = score_official(both, texts)
     assert [row["gt_total"] for row in found["stage1"]["stories"]] == ["1", "1"]
     assert [row["overall_accuracy"] for row in found["stage2"]["stories"]] == ["1.000000", "0.000000"]

@@ -415,7 +415,6 @@ def test_ideal_answers_score_one_and_are_read_back_in_both_forms(sample):
         matches = tuple((at, shown.index(row)) for at, row in enumerate(found))
         judge = ideal_answer(examples.Example(record, tuple(found), matches), "judge", "text")
         answers[record.story_id] = {**said, "judge": judge}
-    for parse in (score_official(sample, answers), score_repaired(sample, answers, resamples=20)):
-        scored = parse.as_json()
+    for scored in (score_official(sample, answers), score_repaired(sample, answers, resamples=20)):
         assert float(scored["stage1"]["overall"]["f1"]) == 1.0
         assert float(scored["stage2"]["overall"]["overall_accuracy"]) == 1.0
