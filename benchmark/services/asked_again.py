@@ -27,7 +27,7 @@ from benchmark.services.leaderboards import SEED
 from benchmark.services.plans import methods_of
 from benchmark.services.reports import each_entered, reports_of, samples_of
 from benchmark.services.runs import answering_step, family_of, method_of_run
-from benchmark.suites.figures import KeptScores, cases_by_story, clusters_of, scores_by_story, statements_by_sample
+from benchmark.suites.figures import cases_by_story, clusters_of, columns_of, scores_by_story, statements_by_sample
 from benchmark.suites.groups import CATEGORY, PartAnswers, PartMetric, Parts
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.questions import PARSES, Columns
@@ -45,7 +45,7 @@ Models = Sequence[tuple[EntrantResults, int]]
 """Entrants of a run with the ids of their endpoints."""
 Asked = tuple[Run, int]
 """The run and the id of the entrant whose answers stand for a model in one way."""
-Scores = Mapping[tuple[int, int], KeptScores]
+Scores = Mapping[tuple[int, int], Mapping[str, Any]]
 """By ids of a run and of an endpoint."""
 Scored = Callable[[AskedAgain], AskedAgain]
 Chosen = Mapping[tuple[str, int], Asked | str]
@@ -73,7 +73,7 @@ class Sides:
     def columns(self, way: str, endpoint: int) -> Columns | None:
         asked = self.asked(way, endpoint)
         scores = None if isinstance(asked, str) else self.scores.get((asked[0].pk, endpoint))
-        return scores.columns(self.group, self.parse) if scores else None
+        return columns_of(scores.get(self.group), self.parse) if scores else None
 
     def cases(self, *sides: Columns) -> Cases:
         """Return the cases of the samples that all sides were asked about. Clusters are those of the first side."""
@@ -150,7 +150,7 @@ def _kept(
 
     def computed() -> AskedAgainResults:
         metrics = dict(StoryScores.objects.filter(pk__in=ids.values()).values_list("pk", "metrics"))
-        return compute({place: KeptScores(metrics[pk]) for place, pk in ids.items() if pk in metrics})
+        return compute({place: metrics[pk] for place, pk in ids.items() if pk in metrics})
 
     return kept_as(kind, [run.pk, SEED, sorted(ids.values()), *versions, names], computed)
 

@@ -16,7 +16,7 @@ from benchmark.services.items import state_of
 from benchmark.services.leaderboards import SEED, Selection, entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.suites.contract import Suite
-from benchmark.suites.figures import KeptScores, cases_by_story, categories_of, clusters_of, lacking, scores_by_story
+from benchmark.suites.figures import cases_by_story, categories_of, clusters_of, columns_of, lacking, scores_by_story
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.items import ReadLine
 from benchmark.suites.questions import Columns
@@ -136,9 +136,10 @@ def why_unreadable(
         if entrant.parses.of(parse):
             continue
         why = entrant.metrics.reason or gettext_noop("It has none.")
-        scores = KeptScores(StoryScores.objects.get(pk=entrant.scores).metrics) if selection else KeptScores()
-        if selection and (columns := scores.columns(group, parse)):
-            why = lacking(columns, selection.stories)
+        if selection:
+            kept = StoryScores.objects.get(pk=entrant.scores).metrics
+            if columns := columns_of(kept.get(group), parse):
+                why = lacking(columns, selection.stories)
         if why:
             return Sentence("{model} has no {parse} figures. {why}", model=entrant.model, parse=word(parse), why=why)
     return ""
@@ -159,10 +160,10 @@ def compare(
 
 
 def _compare(entrants: Sequence[EntrantResults], group: str, parse: str, selection: Selection | None) -> Comparison:
-    rows = StoryScores.objects.filter(pk__in=[entrant.scores for entrant in entrants]).values_list("pk", "metrics")
-    scores = {pk: KeptScores(metrics) for pk, metrics in rows}
+    rows = StoryScores.objects.filter(pk__in=[entrant.scores for entrant in entrants])
+    scores = dict(rows.values_list("pk", "metrics"))
     sides, repaired = (
-        [columns for entrant in entrants if (columns := scores[entrant.scores].columns(group, name))]
+        [columns for entrant in entrants if (columns := columns_of(scores[entrant.scores].get(group), name))]
         for name in (parse, "repaired")
     )
     categories = categories_of(sides[0]) | categories_of(sides[1])

@@ -11,7 +11,7 @@ from benchmark.models import DatasetSample, Run, StoryScores
 from benchmark.services.estimates import steps_asked
 from benchmark.services.plans import Plan
 from benchmark.services.reports import reports_of
-from benchmark.suites.figures import KeptScores, scores_by_story
+from benchmark.suites.figures import columns_of, scores_by_story
 from core.kept import kept_as
 
 EARLIER = 3
@@ -71,7 +71,7 @@ def _earlier(plan: Plan, kept: Sequence[tuple[int, int]]) -> dict[str, Means]:
         lacking = [group for group in plan.definition.groups if str(endpoint) not in earlier[group.key]]
         metrics = StoryScores.objects.filter(pk=pk).values_list("metrics", flat=True).first() if lacking else None
         for group in lacking:
-            columns = KeptScores(metrics or {}).columns(group.key, "repaired")
+            columns = columns_of((metrics or {}).get(group.key), "repaired")
             scores_by_cluster: dict[int, list[float]] = defaultdict(list)
             for number, score in scores_by_story(columns, group.score).items():
                 if score is not None:

@@ -9,7 +9,7 @@ from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem, StoryScores
 from benchmark.services.item_detail import lines_on_page
 from benchmark.services.reports import reports_of, samples_of, stamps_of
-from benchmark.suites.figures import KeptScores
+from benchmark.suites.figures import columns_of
 from benchmark.suites.questions import UNREADABLE_ANSWER
 from benchmark.suites.registry import group_named, keys_of, suite_named
 from core.kept import kept_as
@@ -109,12 +109,11 @@ def _statements(entrant: Entrant) -> dict[Asked, str]:
     keep it, else, at steps with figures of sets only, as one of these takes the kept parse."""
     groups = suite_named(entrant.run.suite).groups
     metrics = StoryScores.objects.current().filter(entrant=entrant).values_list("metrics", flat=True).first()
-    scores = KeptScores(metrics or {})
     words_by_question: dict[Asked, str] = {}
     # figures of sets have what answers say of a set only
     single = {group.key: group.scored for group in groups if group.says is not None and group.counts is None}
     for group in groups:
-        columns = scores.columns(group.key, "repaired") if group.key in single else None
+        columns = columns_of((metrics or {}).get(group.key), "repaired") if group.key in single else None
         for number, turns in zip(columns.stories, columns.said or (), strict=False) if columns else ():
             words_by_question |= {(group.scored, number, turn): words for turn, words in enumerate(turns) if words}
     says = {group.scored: group.says for group in groups if group.says and group.scored not in single.values()}

@@ -13,7 +13,7 @@ from benchmark.domain.tables import Cell, Cells, Column, Table
 from benchmark.models import Dataset, DatasetSample, RunItem, StoryScores
 from benchmark.services.asking import all_at_once, sample_of
 from benchmark.services.leaderboards import SEED
-from benchmark.suites.figures import KeptScores, categories_of, scores_by_story
+from benchmark.suites.figures import categories_of, columns_of, scores_by_story
 from benchmark.suites.registry import group_named
 from benchmark.suites.results import EntrantResults
 from core.kept import kept, kept_as
@@ -94,9 +94,9 @@ def _sample_scores(
 ) -> tuple[Floats, list[ItemKey], dict[int, str]]:
     """Return scores of shape (models, samples), the key of each sample that any model has a score of, and the
     categories of samples by number."""
-    rows = StoryScores.objects.filter(pk__in=[model.scores for model in models]).values_list("pk", "metrics")
-    by_key = {pk: KeptScores(metrics) for pk, metrics in rows}
-    columns = [by_key.get(model.scores, KeptScores()).columns(group, parse) for model in models]
+    rows = StoryScores.objects.filter(pk__in=[model.scores for model in models])
+    by_key = dict(rows.values_list("pk", "metrics"))
+    columns = [columns_of(by_key.get(model.scores, {}).get(group), parse) for model in models]
     by_entrant = [scores_by_story(own, metric) for own in columns]
     scored = {number for by_number in by_entrant for number, score in by_number.items() if score is not None}
     numbers = sorted(number for number in scored if stories is None or number in stories)

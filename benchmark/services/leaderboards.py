@@ -32,11 +32,12 @@ from benchmark.suites.figures import (
     cases_by_story,
     categories_of,
     clusters_of,
+    columns_of,
     lacking,
     official_metrics,
     repaired_metrics,
 )
-from benchmark.suites.questions import PARSES, BySample
+from benchmark.suites.questions import PARSES
 from benchmark.suites.reasons import lost_by_judge, lost_outside
 from benchmark.suites.registry import group_named, nouns_of_group, nouns_of_samples, suite_named, units_of_group
 from benchmark.suites.reports import GroupMetrics
@@ -309,21 +310,21 @@ def _part(
     assert selection is not None, "a part is of a selection"
     stories, rules = selection.stories, {"seed": seed, "resamples": RESAMPLES}
 
-    def parses(scores: BySample) -> BothParses:
-        assert scores.repaired is not None, "the repaired parse has every story that was asked"
+    def parses(scores: Mapping[str, Any]) -> BothParses:
+        repaired = columns_of(scores, "repaired")
+        assert repaired is not None, "the repaired parse has every story that was asked"
         return BothParses(
-            official_metrics(scores.official, stories, group, **rules),
-            repaired_metrics(scores.repaired, stories, group, **rules),
+            official_metrics(columns_of(scores, "official"), stories, group, **rules),
+            repaired_metrics(repaired, stories, group, **rules),
         )
 
-    scores, own = BySample.from_json(kept), kept.get("own")
-    both = parses(scores)
-    why = "" if both.official else lacking(scores.official, stories)
+    official, own, both = columns_of(kept, "official"), kept.get("own"), parses(kept)
+    why = "" if both.official else lacking(official, stories)
     return replace(
         entrant.metrics,
         parses=both,
-        own=parses(BySample.from_json(own)) if own else None,
-        reason=why if scores.official else entrant.metrics.reason or why,
+        own=parses(own) if own else None,
+        reason=why if official else entrant.metrics.reason or why,
         levels=None,  # they are of the samples of a run
     )
 
@@ -339,10 +340,12 @@ def _compare(
     models = [entrant for entrant in entrants if entrant.kind != "person"]
     whole = selection if _partial(entrants, selection) else None
     stories = {model.key: whole.stories if whole else set(model.numbers) for model in models}
-    scores = {pk: BySample.from_json(kept) for pk, kept in _scores_of(models, group).items()}
+    scores = {
+        pk: {parse: columns_of(kept, parse) for parse in PARSES} for pk, kept in _scores_of(models, group).items()
+    }
     unheard, usable = set(), False
     for model in models:
-        repaired = scores[model.scores].repaired
+        repaired = scores[model.scores]["repaired"]
         whys = [repaired.unreadable.get(str(story), "") for story in stories[model.key]] if repaired else []
         usable = usable or "" in whys
         if whys and all(map(lost_by_judge, whys)):
@@ -355,7 +358,7 @@ def _compare(
         categories: dict[int, str] = {}
         clusters: dict[int, str] = {}
         for model in models:
-            column = scores[model.scores].of(parse)
+            column = scores[model.scores][parse]
             official = parse == "official"
             if column and not (official and (model.key in unheard or lacking(column, stories[model.key]))):
                 cases[model.key] = cases_by_story(column, group_named(group).score)

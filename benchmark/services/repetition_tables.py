@@ -9,7 +9,7 @@ from benchmark.domain.tables import Cell, Cells, Column, Table
 from benchmark.models import Entrant, Run, StoryScores
 from benchmark.services.conditions import asking_in_words, conditions_of
 from benchmark.services.reports import reports_of
-from benchmark.suites.figures import KeptScores, scores_by_turn
+from benchmark.suites.figures import columns_of, scores_by_turn
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named
 from benchmark.suites.reports import Repetitions
 from benchmark.suites.results import EntrantResults
@@ -78,11 +78,11 @@ def _split(asked: Sequence[tuple[str, Entrant]], group: str) -> Json:
     """Return the split of the scores of (prompts in words, entrant), over the samples that have one in every repetition
     with all of the prompts."""
     stored = StoryScores.objects.current().filter(entrant__in=[entrant for _, entrant in asked])
-    kept = {pk: KeptScores(metrics) for pk, metrics in stored.values_list("entrant", "metrics")}
+    kept = dict(stored.values_list("entrant", "metrics"))
     by_sample: dict[int, list[Score]] = defaultdict(list)
     cells = set()
     for prompts, entrant in asked:
-        columns = kept.get(entrant.pk, KeptScores()).columns(group, "repaired")
+        columns = columns_of(kept.get(entrant.pk, {}).get(group), "repaired")
         for repetition, scores in enumerate(scores_by_turn(columns, group_named(group).score)):
             for sample, score in scores.items():
                 by_sample[sample].append((score, sample, prompts, repetition))

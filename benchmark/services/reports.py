@@ -20,7 +20,7 @@ from benchmark.services.gold_samples import IMPORTED
 from benchmark.suites.contract import Suite
 from benchmark.suites.guards import SuiteFailed
 from benchmark.suites.people import Labelled, Labels, Person, Settled
-from benchmark.suites.questions import Entered, Measured, Outcome, Sample
+from benchmark.suites.questions import Entered, Outcome, Sample
 from benchmark.suites.reasons import CALL_FAILED, CANCELLED, OPEN
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.reports import GroupMetrics
@@ -341,10 +341,10 @@ def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[_
             if measured:
                 # in the group that the suite names for people, with how much is labelled and the figures against gold
                 # with the person's own votes
-                group, (own, own_by_sample) = suite.gold.people, measured.own
+                group, own = suite.gold.people, measured.own
                 entrant, by_story = _by_group(entrant, measured.measured)
-                metrics = replace(entrant.groups[group] or GroupMetrics(), labelled=measured.labelled, own=own)
-                by_story = {**by_story, group: {**(by_story[group] or {}), "own": plain(own_by_sample)}}
+                metrics = replace(entrant.groups[group] or GroupMetrics(), labelled=measured.labelled, own=own.parses)
+                by_story = {**by_story, group: {**(by_story[group] or {}), "own": plain(own.by_sample)}}
                 yield _numbers(suite, (replace(entrant, groups={**entrant.groups, group: metrics}), by_story))
         except SuiteFailed as error:
             yield _failed(suite, entrant, str(error))
@@ -354,9 +354,9 @@ def _failed(suite: Suite, entrant: EntrantMetrics, why: str) -> _Scored:
     return _by_group(replace(entrant, failed=why), dict.fromkeys(group.key for group in suite.groups))
 
 
-def _by_group(entrant: EntrantMetrics, measured: Mapping[str, Measured | None]) -> _Scored:
-    groups = {group: result.metrics.reported() if result else None for group, result in measured.items()}
-    by_story = {group: result and plain(result.by_sample) for group, result in measured.items()}
+def _by_group(entrant: EntrantMetrics, measured: Mapping[str, GroupMetrics | None]) -> _Scored:
+    groups = {group: metrics.reported() if metrics else None for group, metrics in measured.items()}
+    by_story = {group: metrics and plain(metrics.by_sample) for group, metrics in measured.items()}
     return replace(entrant, groups=groups), by_story
 
 

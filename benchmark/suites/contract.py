@@ -23,8 +23,8 @@ from benchmark.suites.judges import Judge
 from benchmark.suites.lettered import Lettered
 from benchmark.suites.people import LabelsOf, Person, PersonMeasured
 from benchmark.suites.prompt_sets import PromptSets
-from benchmark.suites.questions import Entered, ItemContext, ItemView, Measured, Parsed, Question, Resources, Step
-from benchmark.suites.reports import Published, Reported, Sections, of_groups
+from benchmark.suites.questions import Entered, ItemContext, ItemView, Parsed, Question, Resources, Step
+from benchmark.suites.reports import GroupMetrics, Published, Reported, Sections, of_groups
 from benchmark.suites.results import Explorer, ParseResults, Section, ShownPicture, ShownTable, nothing
 from benchmark.suites.settings import Option, Setting
 from core.messages import gettext_noop
@@ -182,7 +182,7 @@ class Suite:
     run does not fit."""
     parse: Callable[[Question, str], Parsed]
     """Both parses of an answer."""
-    measure: Callable[[Entered], Mapping[str, Measured | None]]
+    measure: Callable[[Entered], Mapping[str, GroupMetrics | None]]
     """The figures of one model by metric group. None for a group that nothing was asked for."""
     expected: Callable[[Question], str]
     """The answer of a perfect model, which estimates go by."""

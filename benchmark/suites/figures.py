@@ -3,7 +3,7 @@ known, as it is."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeGuard
 
 from benchmark.domain.averaging import averages
@@ -11,10 +11,11 @@ from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import COMPLETE, StoryScore, overall_row, report
 from benchmark.domain.inference import Case
 from benchmark.domain.report_rows import ParseRows, ReportRow
-from benchmark.suites.questions import BySample, Columns, Value
+from benchmark.suites.questions import Columns, Value
 from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import group_named, units_of_group
 from core.messages import Sentence, gettext_noop
+from core.plain import read_as
 from core.statistics import RESAMPLES, Estimate
 
 _SHARE = "share"
@@ -67,15 +68,11 @@ OfficialStory = tuple[int, str, Mapping[str, str | float | None]]
 """The number of a story, its verbatim category, and its official figures by name, as texts or as numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeptScores:
-    """The figures of somebody sample by sample as they are kept: by metric group what `BySample.as_json` made."""
-
-    kept: Mapping[str, Any] = field(default_factory=dict)
-
-    def columns(self, group: str, parse: str) -> Columns | None:
-        """Return the figures of a metric group and parse, None where there are none."""
-        return BySample.from_json(self.kept.get(group)).of(parse)
+def columns_of(kept: Mapping[str, Any] | None, parse: str) -> Columns | None:
+    """Return the figures of a parse sample by sample from what `StoryScores` keeps of a metric group. Returns None
+    without any."""
+    columns = (kept or {}).get(parse)
+    return read_as(Columns, columns) if columns else None
 
 
 def official_columns(stories: Sequence[OfficialStory], group: str, left_out: Collection[int] = ()) -> Columns:

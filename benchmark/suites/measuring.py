@@ -24,17 +24,7 @@ from benchmark.suites.figures import (
     scores_by_story,
 )
 from benchmark.suites.groups import MetricGroup
-from benchmark.suites.questions import (
-    PARSES,
-    UNREADABLE_ANSWER,
-    BySample,
-    Entered,
-    Measured,
-    Outcome,
-    Parse,
-    Resources,
-    Sample,
-)
+from benchmark.suites.questions import PARSES, UNREADABLE_ANSWER, Entered, Outcome, Parse, Resources, Sample
 from benchmark.suites.reasons import OPEN, questions_unanswered
 from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.reports import (
@@ -106,54 +96,58 @@ def with_columns(
     group: str,
     seed: int,
     left_out: Collection[int] = (),
-) -> Measured:
+) -> GroupMetrics:
     """Return the figures of both parses over all samples and by sample, without analyses. `official` is empty if
     official scoring has no figures; `left_out` are the numbers of samples that it leaves out."""
     rules = {"seed": seed, "resamples": RESAMPLES}
-    by_sample = BySample(None, repaired_columns(repaired, group))
-    if official and by_sample.repaired:
-        columns = official_columns(official, group, left_out)
-        by_sample = replace(by_sample, official=replace(columns, clusters=by_sample.repaired.clusters))
+    by_official, by_repaired = None, repaired_columns(repaired, group)
+    if official:
+        by_official = replace(official_columns(official, group, left_out), clusters=by_repaired.clusters)
     parses = BothParses(
-        official_metrics(by_sample.official, {number for number, _, _ in official}, group, **rules),
+        official_metrics(by_official, {number for number, _, _ in official}, group, **rules),
         report_of_group(repaired, group, **rules),
     )
-    return Measured(GroupMetrics(parses=parses, answered=len(official), asked=len(repaired)), by_sample)
+    return GroupMetrics(
+        parses=parses,
+        answered=len(official),
+        asked=len(repaired),
+        by_sample={"official": by_official, "repaired": by_repaired},
+    )
 
 
-def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measured:
+def over_repetitions(each: Sequence[GroupMetrics], group: str, seed: int) -> GroupMetrics:
     """Return the results of a metric group of which every question was asked several times: of each sample the mean
     over repetitions, with the analyses of the first repetition and the figures of single ones."""
     share = group_named(group).score
-    official, repaired = (mean_columns([repetition.by_sample.of(parse) for repetition in each]) for parse in PARSES)
-    first, rules = each[0].metrics, {"seed": seed, "resamples": RESAMPLES}
-    by_turn = [scores_by_story(repetition.by_sample.repaired, share) for repetition in each]
+    columns = {parse: [repetition.by_sample[parse] for repetition in each] for parse in PARSES}
+    official, repaired = (mean_columns(columns[parse]) for parse in PARSES)
+    first, rules = each[0], {"seed": seed, "resamples": RESAMPLES}
+    by_turn = [scores_by_story(one, share) for one in columns["repaired"]]
     if repaired is None:  # repetitions of different samples: one was extended, and not all have what is new yet
-        return replace(each[0], by_sample=_with_turns(each[0].by_sample, by_turn))
+        return _with_turns(first, by_turn)
     stories = set(repaired.stories)
     rows, reason = official_metrics(official, stories, group, **rules), first.reason
     if not rows:
-        reason = next((repetition.metrics.reason for repetition in each if repetition.metrics.reason), "")
+        reason = next((repetition.reason for repetition in each if repetition.reason), "")
     analyses: dict[str, Analysis | None] = {}
     for parse, of_all in zip(PARSES, (official, repaired), strict=True):
         analysis = first.analyses[parse] if of_all else None
         if analysis:
-            columns = [repetition.by_sample.of(parse) for repetition in each]
-            spread = spread_of([list(scores_by_story(one, share).values()) for one in columns])
+            spread = spread_of([list(scores_by_story(one, share).values()) for one in columns[parse]])
             analysis = replace(analysis, repetitions=Repetitions(spread))
         analyses[parse] = analysis
     parses = BothParses(rows, repaired_metrics(repaired, stories, group, **rules))
     analyses |= {} if rows else {"official": None}
-    metrics = replace(first, parses=parses, reason=reason, analyses=analyses)
-    return Measured(metrics, _with_turns(BySample(official, repaired), by_turn))
+    by_sample = {"official": official, "repaired": repaired}
+    metrics = replace(first, parses=parses, reason=reason, analyses=analyses, by_sample=by_sample)
+    return _with_turns(metrics, by_turn)
 
 
-def _with_turns(by_sample: BySample, by_turn: ScoresByTurn) -> BySample:
-    repaired = by_sample.repaired
-    if repaired is None:
-        return by_sample
+def _with_turns(metrics: GroupMetrics, by_turn: ScoresByTurn) -> GroupMetrics:
+    if (repaired := metrics.by_sample["repaired"]) is None:
+        return metrics
     of_turns = [[scores.get(sample) for scores in by_turn] for sample in repaired.stories]
-    return replace(by_sample, repaired=replace(repaired, by_turn=of_turns))
+    return replace(metrics, by_sample={**metrics.by_sample, "repaired": replace(repaired, by_turn=of_turns)})
 
 
 def spread_of(values: Sequence[Sequence[float | None]]) -> Spread | None:
@@ -185,11 +179,11 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> Spread | None:
     )
 
 
-def summary_of(measured: Mapping[str, Measured | None]) -> Json:
+def summary_of(measured: Mapping[str, GroupMetrics | None]) -> Json:
     """Return {parse: {group: figures}} of what `measure` returned, as runs print it; a `reason` where the official
     parse has none."""
-    parses = {group: result and result.metrics.parses.told for group, result in measured.items()}
-    reasons = {group: result.metrics.reason for group, result in measured.items() if result and result.metrics.reason}
+    parses = {group: metrics and metrics.parses.told for group, metrics in measured.items()}
+    reasons = {group: metrics.reason for group, metrics in measured.items() if metrics and metrics.reason}
     scores: Json = {name: {group: rows and rows[name] for group, rows in parses.items()} for name in PARSES}
     if reasons:
         scores["official"]["reason"] = reasons
@@ -222,7 +216,7 @@ def measured_samples(
     score: Scoring,
     levels: Levels | None = None,
     members: Mapping[str, Sequence[Sample]] | None = None,
-) -> Measured | None:
+) -> GroupMetrics | None:
     """Return the figures of a group from a score of each sample that has an outcome at its steps. Returns None without
     such a sample.
 
@@ -247,13 +241,13 @@ def measured_samples(
         for sample, result in measured
     ]
     left_out = [sample.number for sample, result in measured if result.left_out(group.score)]
-    result = with_columns(official, repaired, group.key, seed, left_out)
+    metrics = with_columns(official, repaired, group.key, seed, left_out)
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
     said = partial(_said, group, entered, score, members or {})
     wordings = [
         [said(sample, turn) if result.repaired.defined else None for turn in turns] for sample, result in measured
     ]
-    by_sample = _with_statements(result.by_sample, wordings)
+    metrics = _with_statements(metrics, wordings)
     by_turn = {
         parse: [
             {sample.number: _single(group, entered, score, parse, sample, turn) for sample, _ in measured}
@@ -261,12 +255,12 @@ def measured_samples(
         ]
         for parse in (PARSES if official else PARSES[1:])
     }
-    by_sample = _with_turns(by_sample, by_turn["repaired"]) if by_turn["repaired"] else by_sample
+    metrics = _with_turns(metrics, by_turn["repaired"]) if by_turn["repaired"] else metrics
     analyses = _analyses(group, seed, measured, by_turn, wordings)
-    metrics = replace(result.metrics, analyses=analyses, reason=reason)
+    metrics = replace(metrics, analyses=analyses, reason=reason)
     counted = [sample for sample, result in measured if result.repaired.defined]
     levels = levels or levels_of(group, entered.resources)
-    return Measured(with_levels(metrics, counted, levels, group.by_category), by_sample)
+    return with_levels(metrics, counted, levels, group.by_category)
 
 
 def _analyses(
@@ -330,21 +324,21 @@ def _said(
     return None if value is None else f"{value:.6g}"
 
 
-def with_answers(measured: Measured, wordings: Statements, clusters: Sequence[str]) -> Measured:
+def with_answers(measured: GroupMetrics, wordings: Statements, clusters: Sequence[str]) -> GroupMetrics:
     """Return what a group came to with what the answers to each sample of the repaired parse say, and, where there are
     several repetitions, how far these agree in that."""
-    result = replace(measured, by_sample=_with_statements(measured.by_sample, wordings))
-    repaired = result.metrics.analyses.get("repaired")
+    result = _with_statements(measured, wordings)
+    repaired = result.analyses.get("repaired")
     if not repaired or repaired.repetitions is None:
         return result
     repetitions = replace(repaired.repetitions, answers=same_answers_over(wordings, clusters))
-    analyses = {**result.metrics.analyses, "repaired": replace(repaired, repetitions=repetitions)}
-    return replace(result, metrics=replace(result.metrics, analyses=analyses))
+    return replace(result, analyses={**result.analyses, "repaired": replace(repaired, repetitions=repetitions)})
 
 
-def _with_statements(by_sample: BySample, wordings: Statements) -> BySample:
-    repaired = by_sample.repaired
-    return replace(by_sample, repaired=repaired and replace(repaired, said=wordings))
+def _with_statements(metrics: GroupMetrics, wordings: Statements) -> GroupMetrics:
+    repaired = metrics.by_sample["repaired"]
+    said = repaired and replace(repaired, said=wordings)
+    return replace(metrics, by_sample={**metrics.by_sample, "repaired": said})
 
 
 def _at_turn(group: MetricGroup, entered: Entered, sample: Sample, turn: int) -> list[Outcome]:
@@ -378,17 +372,17 @@ def _category(group: MetricGroup, sample: Sample) -> str:
     return sample.category if group.by_category else ""
 
 
-def with_findings(measured: Measured | None, finding_of: Callable[[Parse], Finding]) -> Measured | None:
+def with_findings(measured: GroupMetrics | None, finding_of: Callable[[Parse], Finding]) -> GroupMetrics | None:
     """Return the results of a group with the finding of each parse that has figures."""
     return _analysed(measured, lambda analysis, parse: replace(analysis, finding=finding_of(parse)))
 
 
-def _analysed(measured: Measured | None, more: Callable[[Analysis, Parse], Analysis]) -> Measured | None:
+def _analysed(measured: GroupMetrics | None, more: Callable[[Analysis, Parse], Analysis]) -> GroupMetrics | None:
     if measured is None:
         return None
-    analyses = measured.metrics.analyses
+    analyses = measured.analyses
     made: dict[str, Analysis] = {parse: more(analysis, parse) for parse in PARSES if (analysis := analyses.get(parse))}
-    return replace(measured, metrics=replace(measured.metrics, analyses={**analyses, **made}))
+    return replace(measured, analyses={**analyses, **made})
 
 
 def once(analyse: Callable[[T], R]) -> Callable[[T], R]:
@@ -551,7 +545,7 @@ def sets_group(
     )
 
 
-def measured_sets(entered: Entered, group: MetricGroup, score: Scoring, *, of_all: bool = True) -> Measured | None:
+def measured_sets(entered: Entered, group: MetricGroup, score: Scoring, *, of_all: bool = True) -> GroupMetrics | None:
     """Return the figures of a group whose units are sets, the samples of one `Sample.group`: of each share a set has
     the least of what its samples have from `score`, so that it is right if all of them are.
 

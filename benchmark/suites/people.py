@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from annotation.domain.resolution import By
 from annotation.domain.schema import Schema
-from benchmark.domain.report_rows import BothParses
-from benchmark.suites.questions import BySample, Measured, Resources, Sample, SuiteData
-from benchmark.suites.reports import LabelledCounts
+from benchmark.suites.questions import Resources, Sample, SuiteData
+from benchmark.suites.reports import GroupMetrics, LabelledCounts
 from benchmark.suites.settings import Settings
 
 Labels = Sequence[Sequence[str]]
@@ -51,6 +50,6 @@ class PersonMeasured:
     """The results of a person's labels: figures by metric group as of a model, against gold without the person, and
     `own`, the figures against gold that contains the person's own votes, with how much the person `labelled`."""
 
-    measured: Mapping[str, Measured | None]
-    own: tuple[BothParses, BySample]
+    measured: Mapping[str, GroupMetrics | None]
+    own: GroupMetrics
     labelled: LabelledCounts

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar, get_args
 
-from benchmark.suites.reports import Analysis, GroupMetrics
 from benchmark.suites.settings import Settings
 from core.messages import gettext_noop
-from core.plain import WHERE_THERE_IS_ONE, read_as
+from core.plain import WHERE_THERE_IS_ONE
 
 T = TypeVar("T")
 SuiteData = Mapping[str, Any]
@@ -196,35 +195,6 @@ class Columns:
     partly: Mapping[str, str] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     said: Sequence[Sequence[str | None]] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
     by_turn: Sequence[Sequence[float | None]] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
-
-
-@dataclass(frozen=True, slots=True)
-class BySample:
-    """Figures sample by sample of both parses, None where a parse has none."""
-
-    official: Columns | None
-    repaired: Columns | None
-
-    @classmethod
-    def from_json(cls, kept: Mapping[str, Any] | None) -> BySample:
-        """Return the figures that were kept; None for a parse of which nothing was."""
-        official, repaired = ((kept or {}).get(parse) for parse in PARSES)
-        return cls(read_as(Columns, official) if official else None, read_as(Columns, repaired) if repaired else None)
-
-    def of(self, parse: str) -> Columns | None:
-        return self.official if parse == "official" else self.repaired
-
-
-Analyses = Mapping[str, Analysis | None]
-"""Analyses by parse, None of one without figures."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The result of a metric group, as `benchmark.suites.measuring` makes it, over all samples and by sample."""
-
-    metrics: GroupMetrics
-    by_sample: BySample
 
 
 ItemContext = dict[str, Any]

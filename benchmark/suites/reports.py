@@ -12,8 +12,9 @@ from pydantic import TypeAdapter
 from benchmark.domain.asked_again import Flips
 from benchmark.domain.bounded_estimates import BoundedEstimate, kept_estimates
 from benchmark.domain.report_rows import BothParses
+from benchmark.suites.questions import Columns
 from benchmark.suites.settings import Settings
-from core.plain import WHERE_THERE_IS_ONE, Json, plain, read_as
+from core.plain import NOT_KEPT, WHERE_THERE_IS_ONE, Json, plain, read_as
 
 Facet = Mapping[str, BoundedEstimate]
 """The estimate of a score by the value of a facet."""
@@ -196,7 +197,7 @@ class LabelledCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMetrics:
-    """The results of somebody in a metric group.
+    """The results of somebody in a metric group, as `benchmark.suites.measuring` makes them.
 
     `reason` says why there are no official figures; `answered` counts the answers that official scoring takes, of those
     `asked`. `analyses` are those by parse, None where the parse has no figures. Of a person, in the group that the
@@ -215,6 +216,9 @@ class GroupMetrics:
     own: BothParses | None = None
     tells_levels: bool = True
     """False for a reader who may not know the levels."""
+    by_sample: Mapping[str, Columns | None] = field(default_factory=dict, metadata=NOT_KEPT)
+    """The figures sample by sample by parse, None for a parse without figures. `StoryScores` keeps them once the
+    results are `reported`."""
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> GroupMetrics:
@@ -222,11 +226,11 @@ class GroupMetrics:
         return read_as(cls, kept, analyses=analyses)
 
     def reported(self) -> GroupMetrics:
-        """Return the results with their analyses as reports keep them."""
+        """Return the results as reports keep them: their analyses as JSON, without the figures sample by sample."""
         kept = {
             parse: KeptAnalysis(analysis.as_json()) if analysis else None for parse, analysis in self.analyses.items()
         }
-        return replace(self, analyses=kept)
+        return replace(self, analyses=kept, by_sample={})
 
     def analysed(self, parse: str) -> KeptAnalysis | None:
         """Return the analysis of a parse, None where there is nothing in it."""

@@ -154,7 +154,7 @@ def _measured(run: Run, voted: Mapping[Answer, StoryJudgement]) -> dict[str, Rep
         as_voted: Entered = replace(entered, outcomes=outcomes)
         measured = suite.measure(as_voted).get(group.key) if group else None
         if measured is not None:
-            metrics[entered.name] = measured.metrics.parses.overall("repaired")
+            metrics[entered.name] = measured.parses.overall("repaired")
     return metrics
 
 

@@ -15,7 +15,7 @@ from benchmark.models import AnswerFormat, Audience, StoryScores
 from benchmark.services.item_statistics import finer_scores, items_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import report_of
-from benchmark.suites.figures import KeptScores, scores_by_story
+from benchmark.suites.figures import columns_of, scores_by_story
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import STORIES, results_world
 from tests.copies import copied
@@ -142,7 +142,7 @@ def test_a_model_that_is_asked_again_counts_once(world, client, monkeypatch):
     [first] = [row for row in report.rows if row["number"] == 4]
     by_model = {name: [one for one in entrants if one.name == name] for name in SKILLS}
     scores = {
-        pk: scores_by_story(KeptScores(metrics).columns("stage2", "repaired"), "overall_accuracy")
+        pk: scores_by_story(columns_of(metrics["stage2"], "repaired"), "overall_accuracy")
         for pk, metrics in StoryScores.objects.values_list("pk", "metrics")
     }
     means = [sum(scores[one.scores][4] for one in of) / len(of) for of in by_model.values()]

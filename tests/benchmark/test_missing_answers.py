@@ -224,7 +224,7 @@ def measured(labels: list[int]):
 
 
 def entrant(name: str, labels: list[int]) -> EntrantResults:
-    told = {"metrics": measured(labels).metrics.reported(), "ranking": {"official": None, "repaired": None}}
+    told = {"metrics": measured(labels).reported(), "ranking": {"official": None, "repaired": None}}
     of = {"kind": "model", "run": "r", "run_title": "R", "at": datetime.now(UTC), "entrant": 1, "own": ""}
     return EntrantResults(key=name, name=name, model=name, **of, **told)
 
@@ -234,24 +234,24 @@ NAMES = {"fair": FAIR, "shy": SHY, "hostile": HOSTILE}
 
 
 def test_official_figures_say_of_how_many_they_are():
-    metrics, columns = measured(SHY).metrics.reported(), measured(SHY).by_sample
+    metrics, columns = measured(SHY).reported(), measured(SHY).by_sample
     official = metrics.parses.overall("official").told
     assert official[ACCURACY] == "1.000000" and (official["n"], official["unreadable"]) == (1, 5)
     assert official["bounds"][ACCURACY] == pytest.approx([1 / 6, 1]) and official["stories"] == "1"
     assert metrics.analyses["official"].kept["facets"]["kind"]["coarse"]["bounds"] == pytest.approx([1 / 6, 1])
     # of a selection, and over repetitions of which each reads another part
-    kept = columns.official
+    kept = columns["official"]
     some = official_metrics(kept, {1, 2, 7}, GROUP.key, seed=1, resamples=9).told()
     assert some["overall"][ACCURACY] == "1.000000" and (some["overall"]["n"], some["overall"]["unreadable"]) == (1, 1)
-    both = mean_columns([kept, measured(HOSTILE).by_sample.official, measured(FAIR).by_sample.official])
+    both = mean_columns([kept, measured(HOSTILE).by_sample["official"], measured(FAIR).by_sample["official"]])
     assert both.values[ACCURACY][:1] == [pytest.approx([2 / 3, 1, 1])] and both.unreadable == {}
-    complete = measured(FAIR).metrics.parses.overall("official").told
+    complete = measured(FAIR).parses.overall("official").told
     assert (complete["n"], complete["unreadable"]) == (6, 0)
     assert complete["bounds"][ACCURACY] == [pytest.approx(4 / 6)] * 2
 
 
 def test_who_is_not_read_is_ranked_officially_and_takes_nobody_elses_rank():
-    cases = {name: cases_by_story(measured(labels).by_sample.official, ACCURACY) for name, labels in NAMES.items()}
+    cases = {name: cases_by_story(measured(labels).by_sample["official"], ACCURACY) for name, labels in NAMES.items()}
     ranking = leaderboard(Cases.of(cases, set(range(1, 8))), seed=1, resamples=99).models
     assert [(row.model, row.rank, row.n) for row in ranking] == [("fair", 1, 6), ("shy", 2, 6), ("hostile", 3, 6)]
     assert ranking[1].value == pytest.approx(1 / 6) and ranking[2].lost == 0

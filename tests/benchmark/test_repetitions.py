@@ -165,7 +165,7 @@ def test_a_call_that_failed_in_one_repetition_costs_official_figures_alone():
         outcomes[sample.key] = [Outcome("label", read.official, read.repaired, repetition=turn) for turn in (0, 1)]
     failed = samples[1]
     outcomes[failed.key][1] = Outcome("label", None, None, without="the call failed", repetition=1)
-    found = omnitom.measure(Entered("m", "model", samples, outcomes, ("label",), settings, resources))["stage2"].metrics
+    found = omnitom.measure(Entered("m", "model", samples, outcomes, ("label",), settings, resources))["stage2"]
     assert found.parses.official is None and found.analyses["official"] is None
     assert found.reason.startswith(f"Story {failed.number} has no answer for label")
     spread = found.analyses["repaired"].repetitions.scores

@@ -52,8 +52,9 @@ from benchmark.suites.measuring import (
     undefined,
     with_findings,
 )
-from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Sample
+from benchmark.suites.questions import Entered, Outcome, Parse, Sample
 from benchmark.suites.reasons import JUDGE_S, questions_unanswered
+from benchmark.suites.reports import GroupMetrics
 from core.messages import Sentence, gettext_noop, sentences
 from core.plain import Json
 
@@ -290,10 +291,10 @@ FACTS = MetricGroup(
 GROUPS = (FALSE_BELIEF, *FREE.values(), CONTROL, QUESTIONS, FACTS, FREE_BELIEFS)
 
 
-def measure(entered: Entered) -> dict[str, Measured | None]:
+def measure(entered: Entered) -> dict[str, GroupMetrics | None]:
     """Return the figures of each group: of the answers that a run asked for, of the verdicts of its judge. The metrics
     of the paper's tables are found in the answers to single questions."""
-    embedder, measured = entered.settings.options[EMBEDDER], dict[str, Measured | None]()
+    embedder, measured = entered.settings.options[EMBEDDER], dict[str, GroupMetrics | None]()
 
     def analyses(parse: Parse) -> Analyses:
         reads, wholes = reads_of(entered, QUESTIONS, parse), entered.resources.derived(WHOLES, wholes_of)
@@ -311,7 +312,7 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
         measured[FACTS.key] = measured_samples(entered, FACTS, _fact)
     if JUDGE in entered.steps:
         if (told := measured_samples(entered, FREE_BELIEFS, _told)) is not None:
-            told = replace(told, metrics=replace(told.metrics, reason=NO_OFFICIAL))
+            told = replace(told, reason=NO_OFFICIAL)
         measured[FREE_BELIEFS.key] = with_findings(told, lambda parse: _free_beliefs(entered))
     return measured
 

@@ -24,18 +24,9 @@ from benchmark.suites.omnitom.results import (
     with_reasons,
 )
 from benchmark.suites.omnitom.steps import LABEL_COUNTS, count_labels
-from benchmark.suites.questions import (
-    PARSES,
-    UNREADABLE_ANSWER,
-    Entered,
-    Measured,
-    Outcome,
-    Resources,
-    Sample,
-    SuiteData,
-)
+from benchmark.suites.questions import PARSES, UNREADABLE_ANSWER, Entered, Outcome, Resources, Sample, SuiteData
 from benchmark.suites.reasons import JUDGE_S, NO_GOLD, OF_JUDGE, OPEN
-from benchmark.suites.reports import Analysis
+from benchmark.suites.reports import Analysis, GroupMetrics
 from core.messages import gettext_noop
 from core.plain import Json
 
@@ -218,7 +209,7 @@ def _why_not_official(entered: Entered, record: Record, group: str, outcomes: Ma
 # --- figures
 
 
-def measure(entered: Entered) -> dict[str, Measured | None]:
+def measure(entered: Entered) -> dict[str, GroupMetrics | None]:
     """Return both metric groups of one model; of one that was asked several times, the mean over repetitions."""
     scheme, seed, turns = scheme_of(entered.resources.schema), entered.settings.seed, _repetitions(entered)
     if len(turns) < 2:
@@ -230,12 +221,12 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
             repetitions = [result for repetition in each if (result := repetition[group])]
             by_group[group] = over_repetitions(repetitions, scheme.group(group), seed) if repetitions else None
     labelling = by_group[STAGE2]
-    if labelling and (columns := labelling.by_sample.repaired):  # levels are of the stories that have a gold label
+    if labelling and (columns := labelling.by_sample["repaired"]):  # levels are of the stories that have a gold label
         values = zip(columns.stories, columns.values[ALL_DIMENSIONS], strict=True)
         defined = {number for number, value in values if value is not None}
         samples = [sample for sample in entered.samples if sample.number in defined]
         levels = (partial(by_chance, scheme), lambda sample: by_majority(scheme, sample, entered.resources))
-        by_group[STAGE2] = replace(labelling, metrics=with_levels(labelling.metrics, samples, levels))
+        by_group[STAGE2] = with_levels(labelling, samples, levels)
     return {scheme.group(group): result and _with_answers(result, group, entered) for group, result in by_group.items()}
 
 
@@ -251,9 +242,9 @@ def _turn(entered: Entered, turn: int) -> Entered:
     return replace(entered, outcomes=outcomes)
 
 
-def _with_answers(result: Measured, group: str, entered: Entered) -> Measured:
+def _with_answers(result: GroupMetrics, group: str, entered: Entered) -> GroupMetrics:
     """Return a metric group with the statements of every repetition about each story."""
-    columns = result.by_sample.repaired
+    columns = result.by_sample["repaired"]
     if columns is None:
         return result
     samples = {sample.number: sample for sample in entered.samples}
@@ -271,9 +262,9 @@ def _with_answers(result: Measured, group: str, entered: Entered) -> Measured:
     return with_answers(result, statements, [samples[number].cluster for number in columns.stories])
 
 
-def measured(results: Results, seed: int) -> dict[str, Measured | None]:
+def measured(results: Results, seed: int) -> dict[str, GroupMetrics | None]:
     """Return the figures of stage 1 and stage 2, None for one that was not asked for."""
-    found: dict[str, Measured | None] = dict.fromkeys(_RULES)
+    found: dict[str, GroupMetrics | None] = dict.fromkeys(_RULES)
     for group in _RULES:
         if not (repaired := results.repaired[group]):
             continue
@@ -294,15 +285,15 @@ def measured(results: Results, seed: int) -> dict[str, Measured | None]:
         for parse, (of_parse, outputs_of_parse) in read.items():
             outputs_found = outputs_analysis(outputs_of_parse, without, seed=seed)
             analyses[parse] = Analysis(finding=Found({**analyse(of_parse), "outputs": outputs_found}))
-        metrics = replace(result.metrics, analyses=analyses)
+        metrics = replace(result, analyses=analyses)
         if why := results.lacking.get(group, ""):
             parses = replace(metrics.parses, official=None)
             metrics = replace(metrics, parses=parses, reason=why, analyses={**analyses, "official": None})
-        found[group] = replace(result, metrics=metrics)
+        found[group] = metrics
     return found
 
 
-def figures_of(official: Sequence[Any], repaired: Sequence[Any], scheme: Scheme, group: str, seed: int) -> Measured:
+def figures_of(official: Sequence[Any], repaired: Sequence[Any], scheme: Scheme, group: str, seed: int) -> GroupMetrics:
     """Return the figures of a metric group without analyses."""
     metrics, scores_of, _ = _RULES[group]
     printed = metrics(official)["stories"] if official else []
@@ -314,7 +305,7 @@ def scores(entered: Entered) -> Json:
     """Return {official, repaired} in the form of `score_outputs`; a metric group without figures is None, with its
     reason in the parse's `reason`. Several repetitions have figures without stories."""
     if any(_repetitions(entered)):
-        parses = {group: result and result.metrics.parses.told for group, result in measure(entered).items()}
+        parses = {group: metrics and metrics.parses.told for group, metrics in measure(entered).items()}
         return {name: {group: rows and rows[name] for group, rows in parses.items()} for name in PARSES}
     results, seed, key_of = results_of(entered), entered.settings.seed, scheme_of(entered.resources.schema).group
     official = {

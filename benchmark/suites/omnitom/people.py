@@ -61,7 +61,7 @@ def people_measured(person: Person) -> PersonMeasured | None:
         open=settled[By.NOTHING],
     )
     by_group = {scheme.group(group): result for group, result in measured(results, seed).items()}
-    return PersonMeasured(by_group, (figures.metrics.parses, figures.by_sample), counts)
+    return PersonMeasured(by_group, figures, counts)
 
 
 def _take_labels(results: Results, own: Results, labelled: Labelled, record: Record) -> None:

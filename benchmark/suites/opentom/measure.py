@@ -33,7 +33,8 @@ from benchmark.suites.opentom.metrics import (
 )
 from benchmark.suites.opentom.parsing import ACCESSIBILITY, FINE, FULLNESS, LABELS, UNREADABLE
 from benchmark.suites.opentom.steps import ANSWER, MAJORITY, STEPS, majority_key, majority_labels, right_label
-from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Resources, Sample
+from benchmark.suites.questions import Entered, Outcome, Parse, Resources, Sample
+from benchmark.suites.reports import GroupMetrics
 from core.messages import gettext_noop
 
 
@@ -119,7 +120,7 @@ class Analyses:
     unfaithful: Mapping[str, Unfaithful]
 
 
-def measure(entered: Entered) -> dict[str, Measured | None]:
+def measure(entered: Entered) -> dict[str, GroupMetrics | None]:
     """Return accuracy with the metrics of the paper's tables found in the answers."""
     measured = measured_samples(entered, GROUP, scored_by(_right))
     analyse = once(partial(_analyses, seed=entered.settings.seed))

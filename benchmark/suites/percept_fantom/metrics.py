@@ -42,7 +42,8 @@ from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS, perc
 from benchmark.suites.perceiving.tables import perceived_by, tasks_of
 from benchmark.suites.percept_fantom.data import SCENARIO_NAMES
 from benchmark.suites.percept_fantom.steps import LEVELS, STEPS
-from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Sample
+from benchmark.suites.questions import Entered, Outcome, Parse, Sample
+from benchmark.suites.reports import GroupMetrics
 from core.messages import gettext_noop, sentences
 
 _OF_FREE_ANSWERS = ("all_star", "distance", "distance_f1")
@@ -181,7 +182,7 @@ NOUNS = {PERCEPTIONS: PERCEIVING.noun, BELIEF: GIVEN_FALSE.noun}
 """Names of the first two of them."""
 
 
-def measure(entered: Entered) -> dict[str, Measured | None]:
+def measure(entered: Entered) -> dict[str, GroupMetrics | None]:
     """Return the figures of each group, None of one whose step was not asked; the figures of the paper's tables are
     found in the answers to single questions."""
     measured = {
@@ -208,13 +209,11 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
     return {group.key: measured[group.key] for group in GROUPS}
 
 
-def _withheld(measured: Mapping[str, Measured | None]) -> dict[str, str]:
+def _withheld(measured: Mapping[str, GroupMetrics | None]) -> dict[str, str]:
     """Return why the ranking of a task has no official figure, by task; those that have one are not among them."""
     groups = {PERCEPTIONS: (PERCEIVING,), BELIEF: (GIVEN_FALSE, GIVEN_TRUE)}
     reasons = {
-        task: [
-            figures.metrics.reason for group in of_task if (figures := measured[group.key]) and figures.metrics.reason
-        ]
+        task: [figures.reason for group in of_task if (figures := measured[group.key]) and figures.reason]
         for task, of_task in groups.items()
     }
     return {task: of_task[0] for task, of_task in reasons.items() if of_task}

@@ -23,8 +23,8 @@ from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS, perc
 from benchmark.suites.perceiving.perceptions import ACCURACY, SHARES
 from benchmark.suites.perceiving.tables import SCENARIOS
 from benchmark.suites.percept_tomi.steps import LEVELS, STEPS, USUAL, usual_container
-from benchmark.suites.questions import Entered, Measured, Outcome, Parse, Resources, Sample
-from benchmark.suites.reports import Facet
+from benchmark.suites.questions import Entered, Outcome, Parse, Resources, Sample
+from benchmark.suites.reports import Facet, GroupMetrics
 from benchmark.suites.results import EntrantResults, ParseResults, ShownPicture, ShownTable
 from benchmark.suites.showing.entrants import facet_of, finding_of
 from core.messages import gettext_noop, sentences
@@ -115,7 +115,7 @@ class ByAccuracy:
         return cls({name: kept_estimates(facet) for name, facet in kept.items()})
 
 
-def measure(entered: Entered) -> dict[str, Measured | None]:
+def measure(entered: Entered) -> dict[str, GroupMetrics | None]:
     """Return the figures of the three groups, None of one whose step was not asked; with those of perceptions
     stand the accuracies by facet."""
     right, perceived = scored_by(_right), scored_shares(SHARES)

@@ -15,8 +15,9 @@ from benchmark.domain.estimating import StoryScore
 from benchmark.suites.answers import BadAnswers, ParsedScores, answer_scores, read_answers
 from benchmark.suites.groups import ANSWERS, GUESSED, MetricGroup, Parts
 from benchmark.suites.measuring import SampleResult, measured_samples
-from benchmark.suites.questions import PARSES, Entered, Measured, Outcome, Resources, Sample
+from benchmark.suites.questions import PARSES, Entered, Outcome, Resources, Sample
 from benchmark.suites.reasons import tries_unanswered
+from benchmark.suites.reports import GroupMetrics
 from benchmark.suites.tombench.data import (
     LETTERS,
     NO_OPTION,
@@ -249,7 +250,7 @@ GROUP = MetricGroup(
 )
 
 
-def measure(entered: Entered) -> dict[str, Measured | None]:
+def measure(entered: Entered) -> dict[str, GroupMetrics | None]:
     """The accuracy of one model."""
     return {GROUP.key: measured_samples(entered, GROUP, scored)}
 

@@ -154,7 +154,7 @@ def test_each_parse_has_the_analyses_of_its_own_results():
     read = [replace(result, unreadable="") for result in STAGE2]
     for official, repaired in ((read, STAGE2), (STAGE2[:3], STAGE2[:3])):
         results = Results(OMNITOM_SCHEME, {"stage2": official}, {"stage1": [], "stage2": repaired})
-        found = measured(results, seed=1)["stage2"].metrics.analyses
+        found = measured(results, seed=1)["stage2"].analyses
         for parse, of in (("official", official), ("repaired", repaired)):
             parts = found[parse].finding.parts
             assert {**stage2_analyses(of), "outputs": parts["outputs"]} == parts

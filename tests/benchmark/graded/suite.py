@@ -11,7 +11,8 @@ from benchmark.suites.copies import Imported
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.judges import Judge, JudgeTest, Pairs, Settings
 from benchmark.suites.measuring import SampleResult, measured_samples
-from benchmark.suites.questions import Entered, Measured, Outcome, Parsed, Question, Sample, Step
+from benchmark.suites.questions import Entered, Outcome, Parsed, Question, Sample, Step
+from benchmark.suites.reports import GroupMetrics
 from benchmark.suites.settings import Setting
 from judge.domain.contrast import Row
 from workers.providers.baseline.baseline import Baseline
@@ -71,7 +72,7 @@ def _score(sample: Sample, outcomes: list[Outcome]) -> SampleResult:
     return SampleResult({"right": value}, StoryScore(sample.category, *([{"right": value}] * 3)))
 
 
-def measure(entered: Entered) -> Mapping[str, Measured | None]:
+def measure(entered: Entered) -> Mapping[str, GroupMetrics | None]:
     return {"graded": measured_samples(entered, GROUP, _score)}
 
 

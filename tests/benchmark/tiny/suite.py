@@ -13,7 +13,8 @@ from benchmark.suites.contract import Asking, Copied, ItemPages, Results, Suite
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.items import Filter, KeptParse, Rows
 from benchmark.suites.measuring import SampleResult, measured_samples
-from benchmark.suites.questions import Entered, Measured, Outcome, Sample
+from benchmark.suites.questions import Entered, Outcome, Sample
+from benchmark.suites.reports import GroupMetrics
 from benchmark.suites.results import ParseResults, Section, ShownPicture, ShownTable
 from benchmark.suites.settings import Setting
 from benchmark.suites.showing.entrants import row_of
@@ -38,7 +39,7 @@ def _score(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     )
 
 
-def _measure(entered: Entered) -> dict[str, Measured | None]:
+def _measure(entered: Entered) -> dict[str, GroupMetrics | None]:
     return {"tiny": measured_samples(entered, GROUP, _score)}
 
 
