@@ -35,7 +35,8 @@ COMPLETE = (0, 0)
 
 @dataclass(frozen=True, slots=True)
 class StoryScore:
-    """Figures of one story by column name: worst case, best case, and the estimate between them, None without one.
+    """Figures of one story by column name in the repaired parse: worst case, best case, and the estimate between them,
+    None without one.
 
     All three are equal where nothing of the story is missing. None is an undefined figure. `unreadable` says why the
     story has no estimate, empty where it has one. `unjudged` counts the predicted and the gold rows of a usable
@@ -53,6 +54,9 @@ class StoryScore:
     number: int = 0
     """The number of the story, and the counts that its row has in addition to its figures."""
     counts: Mapping[str, int] = field(default_factory=dict)
+    official: Mapping[str, float | None] | None = None
+    """The official figures, None for one that official scoring leaves out. None without any, for a `reason`."""
+    reason: str = ""
 
     def of(self, case: Assumption, name: str) -> float | None:
         """Return a figure of one case; None of an estimate that the story lacks."""
@@ -67,6 +71,10 @@ class StoryScore:
     def exact(self) -> bool:
         """True where nothing of the story is missing."""
         return self.worst == self.best == self.estimate
+
+    def left_out(self, name: str) -> bool:
+        """Return whether official scoring leaves the story out of a figure that it could have."""
+        return self.official is not None and self.official.get(name) is None and self.worst.get(name) is not None
 
     def as_json(self) -> Json:
         """{story_id, story_category, COUNT…[, unjudged: {predicted, gold}], METRIC… (None without an estimate),

@@ -2,7 +2,7 @@
 whole."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import prod
 from statistics import fmean, mean, stdev
@@ -48,33 +48,15 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class SampleResult:
-    """The result of one sample: its official shares, None with a `reason` where there are none and a share None where
-    official scoring leaves the sample out, and its score in the repaired parse."""
-
-    official: Mapping[str, float | None] | None
-    repaired: StoryScore
-    reason: str = ""
-
-    def left_out(self, share: str) -> bool:
-        """Return whether official scoring leaves the sample out, of which there could be a figure."""
-        return (
-            self.official is not None
-            and self.official.get(share) is None
-            and self.repaired.worst.get(share) is not None
-        )
-
-
-def undefined(sample: Sample, shares: Sequence[str]) -> SampleResult:
-    """Return the result of a sample that has no figure by definition: no mean, bound or ranking takes it for one that
+def undefined(sample: Sample, shares: Sequence[str]) -> StoryScore:
+    """Return the score of a sample that has no figure by definition: no mean, bound or ranking takes it for one that
     is missing."""
     nothing = dict.fromkeys(shares)
-    return SampleResult(nothing, StoryScore(sample.category, nothing, nothing, None))
+    return StoryScore(sample.category, nothing, nothing, None, official=nothing)
 
 
-Scoring = Callable[[Sample, Sequence[Outcome]], SampleResult]
-SampleResults = Sequence[tuple[Sample, SampleResult]]
+Scoring = Callable[[Sample, Sequence[Outcome]], StoryScore]
+Scored = Sequence[tuple[Sample, StoryScore]]
 Statements = Sequence[Sequence[str | None]]
 """What the answers to each sample say, by repetition."""
 ScoresByTurn = Sequence[Mapping[int, float | None]]
@@ -237,16 +219,14 @@ def measured_samples(
             (sample.number, _category(group, sample), dict(result.official or {})) for sample, result in measured
         ]
     repaired = [
-        replace(result.repaired, category=_category(group, sample), cluster=sample.cluster, number=sample.number)
+        replace(result, category=_category(group, sample), cluster=sample.cluster, number=sample.number)
         for sample, result in measured
     ]
     left_out = [sample.number for sample, result in measured if result.left_out(group.score)]
     metrics = with_columns(official, repaired, group.key, seed, left_out)
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
     said = partial(_said, group, entered, score, members or {})
-    wordings = [
-        [said(sample, turn) if result.repaired.defined else None for turn in turns] for sample, result in measured
-    ]
+    wordings = [[said(sample, turn) if result.defined else None for turn in turns] for sample, result in measured]
     metrics = _with_statements(metrics, wordings)
     by_turn = {
         parse: [
@@ -258,13 +238,13 @@ def measured_samples(
     metrics = _with_turns(metrics, by_turn["repaired"]) if by_turn["repaired"] else metrics
     analyses = _analyses(group, seed, measured, by_turn, wordings)
     metrics = replace(metrics, analyses=analyses, reason=reason)
-    counted = [sample for sample, result in measured if result.repaired.defined]
+    counted = [sample for sample, result in measured if result.defined]
     levels = levels or levels_of(group, entered.resources)
     return with_levels(metrics, counted, levels, group.by_category)
 
 
 def _analyses(
-    group: MetricGroup, seed: int, measured: SampleResults, by_turn: Mapping[Parse, ScoresByTurn], wordings: Statements
+    group: MetricGroup, seed: int, measured: Scored, by_turn: Mapping[Parse, ScoresByTurn], wordings: Statements
 ) -> dict[str, Analysis | None]:
     """Return facets and repetitions by parse, None for a parse without figures."""
     analyses: dict[str, Analysis | None] = {"official": None}
@@ -278,7 +258,7 @@ def _analyses(
     return analyses
 
 
-def _results(entered: Entered, group: MetricGroup, score: Scoring) -> SampleResults:
+def _results(entered: Entered, group: MetricGroup, score: Scoring) -> Scored:
     """Return the result of each sample that has an outcome at the steps of a group."""
     return [
         (sample, score(sample, outcomes))
@@ -319,7 +299,7 @@ def _said(
         return UNREADABLE_ANSWER
     if group.says and outcomes[0].repaired is not None:
         return group.says(sample, outcomes[0].repaired)
-    estimate = score(sample, outcomes).repaired.estimate
+    estimate = score(sample, outcomes).estimate
     value = None if estimate is None else estimate[group.score]
     return None if value is None else f"{value:.6g}"
 
@@ -399,9 +379,9 @@ def once(analyse: Callable[[T], R]) -> Callable[[T], R]:
     return analysed
 
 
-def _scored(sample: Sample, result: SampleResult, parse: Parse) -> StoryScore:
+def _scored(sample: Sample, result: StoryScore, parse: Parse) -> StoryScore:
     if parse == "repaired":
-        return replace(result.repaired, cluster=sample.cluster)
+        return replace(result, cluster=sample.cluster, official=None, reason="")
     shares = dict(result.official or {})
     out = [name for name in shares if result.left_out(name)]
     worst, best = shares | dict.fromkeys(out, 0.0), shares | dict.fromkeys(out, 1.0)
@@ -442,7 +422,7 @@ def _single(
     if not outcomes:
         return None
     result = score(sample, outcomes)
-    scores = result.official if parse == "official" else result.repaired.estimate
+    scores = result.official if parse == "official" else result.estimate
     return None if scores is None else scores[group.score]
 
 
@@ -479,7 +459,7 @@ def is_read_right(sample: Sample, outcome: Outcome, parse: Parse) -> bool:
 def scored_by(verdict: Verdict, share: str = ACCURACY) -> Scoring:
     """Return the scoring of samples by the share of right answers, as `measured_samples` takes it."""
 
-    def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+    def scored(sample: Sample, outcomes: Sequence[Outcome]) -> StoryScore:
         def shares_of(outcome: Outcome, parse: Parse) -> Shares | None:
             right = verdict(sample, outcome, parse)
             return None if right is None else {share: float(right)}
@@ -501,7 +481,7 @@ def scored_shares(names: Sequence[str], shares_of: Callable[[Outcome, Parse], Sh
         values = {name: [value for shares in answers if (value := shares.get(name)) is not None] for name in names}
         return {name: fmean(each) if each else None for name, each in values.items()}
 
-    def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+    def scored(sample: Sample, outcomes: Sequence[Outcome]) -> StoryScore:
         answered = [outcome for outcome in outcomes if not outcome.without]
         missing = len(outcomes) - len(answered)
         official = [shares for outcome in answered if (shares := shares_of(outcome, "official")) is not None]
@@ -511,9 +491,15 @@ def scored_shares(names: Sequence[str], shares_of: Callable[[Outcome, Parse], Sh
         worst, best = (mean_of([*repaired, *[dict.fromkeys(names, end)] * lacking]) for end in (0.0, 1.0))
         first = outcomes[0]
         why = "" if repaired else first.without or first.unreadable or gettext_noop("it is left out")
-        score = StoryScore(sample.category, worst, best, mean_of(repaired) if repaired else None, why)
-        reason = questions_unanswered(missing, len(outcomes))
-        return SampleResult(None if missing else mean_of(official), score, reason)
+        return StoryScore(
+            sample.category,
+            worst,
+            best,
+            mean_of(repaired) if repaired else None,
+            why,
+            official=None if missing else mean_of(official),
+            reason=questions_unanswered(missing, len(outcomes)),
+        )
 
     return scored
 
@@ -562,7 +548,7 @@ def measured_sets(entered: Entered, group: MetricGroup, score: Scoring, *, of_al
     of_run = [keys for keys in sets.values() if not changed.isdisjoint(keys)]
     members = {keys[0]: [asked[key] for key in keys] for keys in of_run if asked.keys() >= {*keys}}
 
-    def scored(first: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+    def scored(first: Sample, outcomes: Sequence[Outcome]) -> StoryScore:
         if first.key not in members:
             return undefined(first, group.shares)
         turns, results = {outcome.repetition for outcome in outcomes}, []
@@ -601,20 +587,20 @@ def _keys_of_sets(samples: Sequence[Sample]) -> dict[str, list[str]]:
     return sets
 
 
-def _least(results: Sequence[SampleResult]) -> SampleResult:
+def _least(scores: Sequence[StoryScore]) -> StoryScore:
     """A set that one known answer makes wrong is wrong, whatever the missing ones would have been."""
-    scores = [result.repaired for result in results]
     worst, best = _smallest([score.worst for score in scores]), _smallest([score.best for score in scores])
     estimates = [score.estimate for score in scores if score.estimate is not None]
     is_complete = len(estimates) == len(scores) or worst == best
     unreadable = "" if is_complete else next(score.unreadable for score in scores if score.estimate is None)
     estimate = (_smallest(estimates) if len(estimates) == len(scores) else worst) if is_complete else None
-    reason = next((result.reason for result in results if result.official is None), "")
-    official = None if reason else _smallest([result.official or {} for result in results])
+    reason = next((score.reason for score in scores if score.official is None), "")
+    official = None if reason else _smallest([score.official or {} for score in scores])
     if not any(value is not None for value in best.values()):
         estimate, unreadable = None, ""
     values = None if official is None else {name: value for name, value in official.items() if value is not None}
-    return SampleResult(values, StoryScore(scores[0].category, worst, best, estimate, unreadable), reason)
+    category = scores[0].category
+    return StoryScore(category, worst, best, estimate, unreadable, official=values, reason=reason)
 
 
 def _smallest(shares: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 import pytest
 from django.core.management import call_command
 
+from benchmark.domain.estimating import StoryScore
 from benchmark.domain.inference import Cases, leaderboard
 from benchmark.domain.tables import to_latex
 from benchmark.models import AnswerFormat, RunItem
@@ -26,7 +27,7 @@ from benchmark.services.reports import WITHOUT_CALL, forget_report, report_of
 from benchmark.services.result_tables import OFFICIALLY, group_table
 from benchmark.suites.figures import cases_by_story, mean_columns, official_metrics
 from benchmark.suites.groups import GUESSED, LEFT_OUT, WRONG
-from benchmark.suites.measuring import ACCURACY, SampleResult, measured_samples, scored_by, undefined
+from benchmark.suites.measuring import ACCURACY, measured_samples, scored_by, undefined
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.questions import Entered, Outcome, Sample
@@ -208,7 +209,7 @@ def verdict(sample: Sample, outcome: Outcome, parse: str) -> bool | None:
     return outcome.official["label"] == 1 if outcome.official["label"] != -1 else None
 
 
-def scored(sample: Sample, outcomes) -> SampleResult:
+def scored(sample: Sample, outcomes) -> StoryScore:
     return undefined(sample, GROUP.shares) if sample.content["nothing"] else scored_by(verdict)(sample, outcomes)
 
 

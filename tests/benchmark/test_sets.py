@@ -18,7 +18,7 @@ from benchmark.suites import registry
 from benchmark.suites.contract import Results
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.guards import guarded
-from benchmark.suites.measuring import SampleResult, measured_samples, measured_sets
+from benchmark.suites.measuring import measured_samples, measured_sets
 from benchmark.suites.questions import Entered, Outcome, Sample, Step
 from benchmark.suites.settings import Settings
 from core.plain import plain
@@ -36,12 +36,12 @@ MISSING = ""
 """Of an answer: there is none."""
 
 
-def scored(sample: Sample, outcomes) -> SampleResult:
+def scored(sample: Sample, outcomes) -> StoryScore:
     values = [one.repaired["right"] for one in outcomes if one.repaired]
     if len(values) < len(outcomes):
-        return SampleResult(None, StoryScore("", {"right": 0.0}, {"right": 1.0}, None, "lost"), "it is lost")
+        return StoryScore("", {"right": 0.0}, {"right": 1.0}, None, "lost", reason="it is lost")
     share = {"right": min(values)}
-    return SampleResult(share, StoryScore("", share, share, share))
+    return StoryScore("", share, share, share, official=share)
 
 
 def sets_of(answers: dict[str, list[float | str]], asked=None, **how):

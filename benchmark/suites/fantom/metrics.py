@@ -41,7 +41,6 @@ from benchmark.suites.fantom_questions.pages import says
 from benchmark.suites.groups import CATEGORY, MetricGroup, Parts
 from benchmark.suites.measuring import (
     ACCURACY,
-    SampleResult,
     accuracy_group,
     counted_outcomes,
     is_read_right,
@@ -117,7 +116,7 @@ FREE_BELIEFS = MetricGroup(
 )
 
 
-def _told(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+def _told(sample: Sample, outcomes: Sequence[Outcome]) -> StoryScore:
     if not is_free(sample):
         return undefined(sample, (ACCURACY,))
     of_judge = [replace(one, unreadable=JUDGE_S.get(one.unreadable, one.unreadable)) for one in outcomes]
@@ -300,7 +299,7 @@ def measure(entered: Entered) -> dict[str, GroupMetrics | None]:
         reads, wholes = reads_of(entered, QUESTIONS, parse), entered.resources.derived(WHOLES, wholes_of)
         return analyses_of(reads, wholes, parse, str(embedder), entered.settings.seed)
 
-    def of_single(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+    def of_single(sample: Sample, outcomes: Sequence[Outcome]) -> StoryScore:
         return undefined(sample, (ACCURACY,)) if _is_fact(sample) else _accuracy(sample, outcomes)
 
     if ANSWER in entered.steps:
@@ -321,15 +320,15 @@ _rights = scored_by(is_read_right, ALL)
 _accuracy = scored_by(is_read_right)
 
 
-def _control(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+def _control(sample: Sample, outcomes: Sequence[Outcome]) -> StoryScore:
     """Return the shares of right answers, without a repaired figure in a set of which only a part is accessible."""
     result = _rights(sample, outcomes)
     if sample.content["wholly_accessible"]:
         return result
-    return replace(result, repaired=undefined(sample, (ALL,)).repaired)
+    return replace(undefined(sample, (ALL,)), official=result.official, reason=result.reason)
 
 
-def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> StoryScore:
     """The mean F1 of the repetitions; bounds take as 0 and as 1 what is missing or empty."""
     if not _is_fact(sample):
         return undefined(sample, (F1,))
@@ -340,5 +339,5 @@ def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     worst = sum(read) / len(outcomes)
     best = worst + (len(outcomes) - len(read)) / len(outcomes)
     why = "" if read else next(outcome.without or outcome.unreadable for outcome in outcomes)
-    score = StoryScore(sample.category, {F1: worst}, {F1: best}, {F1: fmean(read)} if read else None, why)
-    return SampleResult(official, score, questions_unanswered(missing, len(outcomes)))
+    reason, estimate = questions_unanswered(missing, len(outcomes)), {F1: fmean(read)} if read else None
+    return StoryScore(sample.category, {F1: worst}, {F1: best}, estimate, why, official=official, reason=reason)

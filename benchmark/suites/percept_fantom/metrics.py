@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.domain.estimating import StoryScore
 from benchmark.suites.fantom_questions.asking import by_chance, by_majority
 from benchmark.suites.fantom_questions.data import ACCESSIBLE, FACET_VALUES, INACCESSIBLE, SCENARIOS
 from benchmark.suites.fantom_questions.metrics import (
@@ -26,7 +27,6 @@ from benchmark.suites.fantom_questions.pages import says
 from benchmark.suites.figures import Unit, without_value
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.measuring import (
-    SampleResult,
     accuracy_group,
     is_read_right,
     measured_samples,
@@ -195,7 +195,7 @@ def measure(entered: Entered) -> dict[str, GroupMetrics | None]:
             firsts.setdefault(sample.group, sample.key)
     shares = scored_shares(perceived.SHARES)
 
-    def of_first(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+    def of_first(sample: Sample, outcomes: Sequence[Outcome]) -> StoryScore:
         """Return the figures of perceptions, which a set has under that sample alone."""
         if firsts[sample.group] != sample.key:
             return undefined(sample, perceived.SHARES)

@@ -8,13 +8,13 @@ accuracy 0, which the released code leaves out.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.answers import BadAnswers, ParsedScores, answer_scores, read_answers
 from benchmark.suites.groups import ANSWERS, GUESSED, MetricGroup, Parts
-from benchmark.suites.measuring import SampleResult, measured_samples
+from benchmark.suites.measuring import measured_samples
 from benchmark.suites.questions import PARSES, Entered, Outcome, Resources, Sample
 from benchmark.suites.reasons import tries_unanswered
 from benchmark.suites.reports import GroupMetrics
@@ -255,7 +255,7 @@ def measure(entered: Entered) -> dict[str, GroupMetrics | None]:
     return {GROUP.key: measured_samples(entered, GROUP, scored)}
 
 
-def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+def scored(sample: Sample, outcomes: Sequence[Outcome]) -> StoryScore:
     """Right or wrong by the majority of the tries; bounds take missing tries as votes against and for the right
     option."""
     answered = sorted((outcome for outcome in outcomes if not outcome.without), key=lambda outcome: outcome.repetition)
@@ -280,7 +280,7 @@ def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
         score = StoryScore(sample.category, {ACCURACY: float(worst)}, {ACCURACY: float(best)}, estimate)
     else:
         score = StoryScore(sample.category, estimate, estimate, estimate)
-    return SampleResult(official, score, tries_unanswered(missing, len(outcomes)))
+    return replace(score, official=official, reason=tries_unanswered(missing, len(outcomes)))
 
 
 def _voted(sample: Sample, votes: tuple[str | None, ...]) -> VotedItem:

@@ -242,14 +242,14 @@ def test_shares_are_means_over_repetitions_and_bounds_take_in_what_is_missing():
     # read: a = 1 and 0.5, b = 0 and undefined; unreadable: 0 to 1
     result = scored(asked, [answer(1.0, 0.0), answer(0.5, None, official=False), unreadable])
     assert result.official == {"a": 1.0, "b": 0.0} and not result.reason
-    assert result.repaired.estimate == {"a": 0.75, "b": 0.0}
-    assert result.repaired.worst == {"a": 0.5, "b": 0.0} and result.repaired.best == {"a": 2.5 / 3, "b": 0.5}
+    assert result.estimate == {"a": 0.75, "b": 0.0}
+    assert result.worst == {"a": 0.5, "b": 0.0} and result.best == {"a": 2.5 / 3, "b": 0.5}
     result = scored(asked, [Outcome("step", None, None, without="the call failed")])
     assert result.official is None and result.reason == "its only question has no answer"
-    assert (result.repaired.worst, result.repaired.best) == ({"a": 0.0, "b": 0.0}, {"a": 1.0, "b": 1.0})
-    assert result.repaired.estimate is None and result.repaired.unreadable == "the call failed"
+    assert (result.worst, result.best) == ({"a": 0.0, "b": 0.0}, {"a": 1.0, "b": 1.0})
+    assert result.estimate is None and result.unreadable == "the call failed"
     result = scored(asked, [unreadable])
-    assert result.official == {"a": None, "b": None} and result.repaired.unreadable == "unreadable"
+    assert result.official == {"a": None, "b": None} and result.unreadable == "unreadable"
     assert [questions_unanswered(missing, of) for missing, of in ((0, 1), (1, 3), (2, 3))] == [
         "", "1 of its 3 questions has no answer", "2 of its 3 questions have no answer"
     ]  # fmt: skip

@@ -10,7 +10,7 @@ from benchmark.suites.contract import Asking, Copied, Suite
 from benchmark.suites.copies import Imported
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.judges import Judge, JudgeTest, Pairs, Settings
-from benchmark.suites.measuring import SampleResult, measured_samples
+from benchmark.suites.measuring import measured_samples
 from benchmark.suites.questions import Entered, Outcome, Parsed, Question, Sample, Step
 from benchmark.suites.reports import GroupMetrics
 from benchmark.suites.settings import Setting
@@ -66,10 +66,10 @@ def expected(question: Question) -> str:
     return question.sample.gold["answer"] if question.step == "tell" else "yes"
 
 
-def _score(sample: Sample, outcomes: list[Outcome]) -> SampleResult:
+def _score(sample: Sample, outcomes: list[Outcome]) -> StoryScore:
     graded = [one for one in outcomes if one.step == "grade" and one.repaired]
     value = float(bool(graded) and all(one.repaired["right"] for one in graded if one.repaired))
-    return SampleResult({"right": value}, StoryScore(sample.category, *([{"right": value}] * 3)))
+    return StoryScore(sample.category, *([{"right": value}] * 3), official={"right": value})
 
 
 def measure(entered: Entered) -> Mapping[str, GroupMetrics | None]:

@@ -12,7 +12,7 @@ from benchmark.domain.tables import Cell, Column, Table
 from benchmark.suites.contract import Asking, Copied, ItemPages, Results, Suite
 from benchmark.suites.groups import MetricGroup
 from benchmark.suites.items import Filter, KeptParse, Rows
-from benchmark.suites.measuring import SampleResult, measured_samples
+from benchmark.suites.measuring import measured_samples
 from benchmark.suites.questions import Entered, Outcome, Sample
 from benchmark.suites.reports import GroupMetrics
 from benchmark.suites.results import ParseResults, Section, ShownPicture, ShownTable
@@ -28,15 +28,14 @@ GROUP = MetricGroup(
 )  # fmt: skip
 
 
-def _score(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+def _score(sample: Sample, outcomes: Sequence[Outcome]) -> StoryScore:
     held = [one for one in outcomes if not one.without and not one.unreadable]
     if len(held) < len(outcomes):
         why = next(one.without or one.unreadable for one in outcomes if one.without or one.unreadable)
-        return SampleResult(None, StoryScore(sample.category, {"right": 0.0}, {"right": 1.0}, None, why), why)
+        return StoryScore(sample.category, {"right": 0.0}, {"right": 1.0}, None, why, reason=why)
     value = sum((one.repaired or {}).get("said") == sample.gold["sum"] for one in held) / len(held)
-    return SampleResult(
-        {"right": value}, StoryScore(sample.category, {"right": value}, {"right": value}, {"right": value})
-    )
+    share = {"right": value}
+    return StoryScore(sample.category, share, share, share, official=share)
 
 
 def _measure(entered: Entered) -> dict[str, GroupMetrics | None]:
