@@ -355,7 +355,7 @@ def _failed(suite: Suite, entrant: EntrantMetrics, why: str) -> _Scored:
 
 
 def _by_group(entrant: EntrantMetrics, measured: Mapping[str, GroupMetrics | None]) -> _Scored:
-    groups = {group: metrics.reported() if metrics else None for group, metrics in measured.items()}
+    groups = {group: metrics and replace(metrics, by_sample={}) for group, metrics in measured.items()}
     by_story = {group: metrics and plain(metrics.by_sample) for group, metrics in measured.items()}
     return replace(entrant, groups=groups), by_story
 

@@ -116,7 +116,7 @@ def over_repetitions(each: Sequence[GroupMetrics], group: str, seed: int) -> Gro
         analysis = first.analyses[parse] if of_all else None
         if analysis:
             spread = spread_of([list(scores_by_story(one, share).values()) for one in columns[parse]])
-            analysis = replace(analysis, repetitions=Repetitions(spread))
+            analysis = analysis.with_parts(repetitions=Repetitions(spread))
         analyses[parse] = analysis
     parses = BothParses(rows, repaired_metrics(repaired, stories, group, **rules))
     analyses |= {} if rows else {"official": None}
@@ -254,7 +254,8 @@ def _analyses(
         spread = spread_of([list(scores.values()) for scores in turns])
         compares = spread is not None and parse == "repaired"
         answers = same_answers_over(wordings, [sample.cluster for sample, _ in measured]) if compares else None
-        analyses[parse] = Analysis(facets, Repetitions(spread, answers) if spread else None)
+        repetitions = Repetitions(spread, answers) if spread else None
+        analyses[parse] = Analysis().with_parts(facets=facets, repetitions=repetitions)
     return analyses
 
 
@@ -312,7 +313,7 @@ def with_answers(measured: GroupMetrics, wordings: Statements, clusters: Sequenc
     if not repaired or repaired.repetitions is None:
         return result
     repetitions = replace(repaired.repetitions, answers=same_answers_over(wordings, clusters))
-    return replace(result, analyses={**result.analyses, "repaired": replace(repaired, repetitions=repetitions)})
+    return replace(result, analyses={**result.analyses, "repaired": repaired.with_parts(repetitions=repetitions)})
 
 
 def _with_statements(metrics: GroupMetrics, wordings: Statements) -> GroupMetrics:
@@ -354,7 +355,7 @@ def _category(group: MetricGroup, sample: Sample) -> str:
 
 def with_findings(measured: GroupMetrics | None, finding_of: Callable[[Parse], Finding]) -> GroupMetrics | None:
     """Return the results of a group with the finding of each parse that has figures."""
-    return _analysed(measured, lambda analysis, parse: replace(analysis, finding=finding_of(parse)))
+    return _analysed(measured, lambda analysis, parse: analysis.with_parts(finding=finding_of(parse)))
 
 
 def _analysed(measured: GroupMetrics | None, more: Callable[[Analysis, Parse], Analysis]) -> GroupMetrics | None:
@@ -568,7 +569,7 @@ def measured_sets(entered: Entered, group: MetricGroup, score: Scoring, *, of_al
     counted = whole if of_all and members else replace(whole, samples=[first for first, *_ in members.values()])
     measured = measured_samples(counted, group, scored, levels, members)
     incomplete = len(of_run) - len(members)
-    return _analysed(measured, lambda analysis, parse: replace(analysis, incomplete=incomplete))
+    return _analysed(measured, lambda analysis, parse: analysis.with_parts(incomplete=incomplete))
 
 
 def _with_unchanged(entered: Entered) -> Entered:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -91,37 +91,32 @@ def _reader(kind: type) -> Callable[[Any], Any]:
 FindingT = TypeVar("FindingT", bound=Finding)
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """What is found in the answers of one parse: the score by `facets`, the `repetitions` of a run that asks several
-    times, in how many sets not all samples were asked (`incomplete`), and the suite's own `finding`. None of what there
-    is not."""
-
-    facets: Mapping[str, Facet] | None = None
-    repetitions: Repetitions | None = None
-    incomplete: int | None = None
-    finding: Finding | None = None
-
-    def as_json(self) -> Json:
-        """{facets, repetitions, incomplete, and the finding under its key}, without what there is not."""
-        finding = {} if self.finding is None else plain(self.finding)
-        key = self.finding.kept_as if self.finding else ""
-        common = {_FACETS: self.facets, _REPETITIONS: self.repetitions, _INCOMPLETE: self.incomplete}
-        return {
-            **({} if key else finding),
-            **{name: plain(value) for name, value in common.items() if value is not None},
-            **({key: finding} if key else {}),
-        }
-
-
 @dataclass(frozen=True)
-class KeptAnalysis:
-    """An analysis as a report keeps it, `kept`: each part is read when it is asked for first."""
+class Analysis:
+    """The findings in the answers of one parse, `kept` as JSON: {facets, repetitions, incomplete, and the fields of the
+    suite's own finding}, without what there is not. Each part is read when it is asked for first."""
 
-    kept: Json
+    kept: Json = field(default_factory=dict)
 
     def as_json(self) -> Json:
         return self.kept
+
+    def with_parts(
+        self,
+        *,
+        facets: Mapping[str, Facet] | None = None,
+        repetitions: Repetitions | None = None,
+        incomplete: int | None = None,
+        finding: Finding | None = None,
+    ) -> Analysis:
+        """Return the analysis with the parts that are given: the score by facet, the repetitions of a run that asks
+        several times, the number of sets of which not all samples were asked, and the suite's own finding."""
+        common = {_FACETS: facets, _REPETITIONS: repetitions, _INCOMPLETE: incomplete}
+        kept = {**self.kept, **{name: plain(value) for name, value in common.items() if value is not None}}
+        if finding is not None:
+            own = plain(finding)
+            kept = {**kept, finding.kept_as: own} if finding.kept_as else {**own, **kept}
+        return Analysis(kept)
 
     @cached_property
     def facets(self) -> Mapping[str, Facet]:
@@ -208,8 +203,7 @@ class GroupMetrics:
     parses: BothParses = field(default_factory=BothParses)
     answered: int | None = None
     asked: int | None = None
-    analyses: Mapping[str, Any] = field(default_factory=dict)
-    """Analyses by parse, None for a parse without figures: as made, and as kept once they are `reported`."""
+    analyses: Mapping[str, Analysis | None] = field(default_factory=dict)
     reason: str = ""
     levels: BaselineLevels | None = field(default_factory=BaselineLevels)
     labelled: LabelledCounts | None = None
@@ -217,24 +211,17 @@ class GroupMetrics:
     tells_levels: bool = True
     """False for a reader who may not know the levels."""
     by_sample: Mapping[str, Columns | None] = field(default_factory=dict, metadata=NOT_KEPT)
-    """The figures sample by sample by parse, None for a parse without figures. `StoryScores` keeps them once the
-    results are `reported`."""
+    """The figures sample by sample by parse, None for a parse without figures. Reports have none, as `StoryScores`
+    keeps them."""
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> GroupMetrics:
-        analyses = {parse: analysis and KeptAnalysis(analysis) for parse, analysis in kept["analyses"].items()}
+        analyses = {parse: analysis and Analysis(analysis) for parse, analysis in kept["analyses"].items()}
         return read_as(cls, kept, analyses=analyses)
 
-    def reported(self) -> GroupMetrics:
-        """Return the results as reports keep them: their analyses as JSON, without the figures sample by sample."""
-        kept = {
-            parse: KeptAnalysis(analysis.as_json()) if analysis else None for parse, analysis in self.analyses.items()
-        }
-        return replace(self, analyses=kept, by_sample={})
-
-    def analysed(self, parse: str) -> KeptAnalysis | None:
+    def analysed(self, parse: str) -> Analysis | None:
         """Return the analysis of a parse, None where there is nothing in it."""
-        analysis: KeptAnalysis | None = self.analyses.get(parse)
+        analysis = self.analyses.get(parse)
         return analysis if analysis and analysis.kept else None
 
 

@@ -234,8 +234,8 @@ def test_a_model_that_cannot_be_scored_stands_beside_the_others_with_the_reason(
         own = SUITE.measure(entered)
         if entered.name != "counter":
             return own
-        analysis = Analysis(repetitions=Repetitions(Spread(repetitions=2, mean=float("nan"))))
-        return {"tiny": replace(own["tiny"], metrics=replace(own["tiny"].metrics, analyses={"repaired": analysis}))}
+        analysis = Analysis().with_parts(repetitions=Repetitions(Spread(repetitions=2, mean=float("nan"))))
+        return {"tiny": replace(own["tiny"], analyses={"repaired": analysis})}
 
     breaks(measure=measure)
     says("Tiny sums has a figure of counter that is not a number, so none is kept.")

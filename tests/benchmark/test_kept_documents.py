@@ -13,7 +13,7 @@ from benchmark.models import RunReport
 from benchmark.services import comparisons, leaderboards, reports
 from benchmark.services.comparisons import ComparedMetric, Comparison
 from benchmark.services.documents import Document, as_json, document_from
-from benchmark.suites.reports import BaselineLevels, GroupMetrics, KeptAnalysis, Level
+from benchmark.suites.reports import Analysis, BaselineLevels, GroupMetrics, Level
 from benchmark.suites.results import EntrantResults
 from tests.benchmark.results_world import results_world
 
@@ -31,7 +31,7 @@ def test_a_kept_leaderboard_is_read_as_it_was_written():
     levels = BaselineLevels(chance=Level(0.25, 6), by_category={"chance": {"A": Level(0.5, 2)}})
     metrics = GroupMetrics(
         parses=BothParses(None, ParseRows(overall=ROW, by_category=[ROW])),
-        analyses={"repaired": KeptAnalysis({"facets": {}}), "official": None},
+        analyses={"repaired": Analysis({"facets": {}}), "official": None},
         levels=levels,
     )
     rank = RankedModel(

@@ -225,7 +225,7 @@ def measured(labels: list[int]):
 
 
 def entrant(name: str, labels: list[int]) -> EntrantResults:
-    told = {"metrics": measured(labels).reported(), "ranking": {"official": None, "repaired": None}}
+    told = {"metrics": measured(labels), "ranking": {"official": None, "repaired": None}}
     of = {"kind": "model", "run": "r", "run_title": "R", "at": datetime.now(UTC), "entrant": 1, "own": ""}
     return EntrantResults(key=name, name=name, model=name, **of, **told)
 
@@ -235,7 +235,7 @@ NAMES = {"fair": FAIR, "shy": SHY, "hostile": HOSTILE}
 
 
 def test_official_figures_say_of_how_many_they_are():
-    metrics, columns = measured(SHY).reported(), measured(SHY).by_sample
+    metrics, columns = measured(SHY), measured(SHY).by_sample
     official = metrics.parses.overall("official").told
     assert official[ACCURACY] == "1.000000" and (official["n"], official["unreadable"]) == (1, 5)
     assert official["bounds"][ACCURACY] == pytest.approx([1 / 6, 1]) and official["stories"] == "1"

@@ -63,9 +63,8 @@ def sets_of(answers: dict[str, list[float | str]], asked=None, **how):
     entered = Entered(
         "m", "model", [sample for sample in samples if sample.key in outcomes], outcomes, ["sum"], Settings(), resources
     )
-    measured = measured_sets(entered, replace(GROUP, **how), scored, of_all=False)
-    metrics = measured.reported()
-    return metrics.parses.told | plain(metrics) | plain(metrics.levels), plain(measured.by_sample)
+    metrics = measured_sets(entered, replace(GROUP, **how), scored, of_all=False)
+    return metrics.parses.told | plain(metrics) | plain(metrics.levels), plain(metrics.by_sample)
 
 
 @pytest.fixture(autouse=True)

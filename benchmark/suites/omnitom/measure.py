@@ -284,7 +284,7 @@ def measured(results: Results, seed: int) -> dict[str, GroupMetrics | None]:
         analyses: dict[str, Analysis | None] = {"repaired": None, "official": None}
         for parse, (of_parse, outputs_of_parse) in read.items():
             outputs_found = outputs_analysis(outputs_of_parse, without, seed=seed)
-            analyses[parse] = Analysis(finding=Found({**analyse(of_parse), "outputs": outputs_found}))
+            analyses[parse] = Analysis().with_parts(finding=Found({**analyse(of_parse), "outputs": outputs_found}))
         metrics = replace(result, analyses=analyses)
         if why := results.lacking.get(group, ""):
             parses = replace(metrics.parses, official=None)

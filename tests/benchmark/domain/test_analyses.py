@@ -156,7 +156,7 @@ def test_each_parse_has_the_analyses_of_its_own_results():
         results = Results(OMNITOM_SCHEME, {"stage2": official}, {"stage1": [], "stage2": repaired})
         found = measured(results, seed=1)["stage2"].analyses
         for parse, of in (("official", official), ("repaired", repaired)):
-            parts = found[parse].finding.parts
+            parts = found[parse].finding(analyses.Found).parts
             assert {**stage2_analyses(of), "outputs": parts["outputs"]} == parts
             kept = found[parse].as_json()
             assert list(kept) == ["kinds", "confusion", "labels", "outputs"]

@@ -23,7 +23,7 @@ from benchmark.suites.omnitom.analyses import stage1_analyses
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA
 from benchmark.suites.omnitom.results import Stage1Result
 from benchmark.suites.omnitom.tables import dimension_table, main_table, match_count_table, unreadable_table
-from benchmark.suites.reports import GroupMetrics, KeptAnalysis
+from benchmark.suites.reports import Analysis, GroupMetrics
 from benchmark.suites.results import EntrantResults
 from benchmark.suites.tombench_tasks import TASKS
 from benchmark.views.tables import LEGEND_LENGTH, page_table
@@ -236,7 +236,7 @@ def paper(omnitom) -> dict:
 
 def entrant(model: str, parses: dict | None = None, analysis: dict | None = None) -> EntrantResults:
     """A model with figures by parse, and with analyses of both parses."""
-    kept = analysis and KeptAnalysis(plain(analysis))
+    kept = analysis and Analysis(plain(analysis))
     metrics = GroupMetrics(parses=BothParses(**(parses or {})), analyses={"official": kept, "repaired": kept})
     return EntrantResults(
         key=model, name=model, model=model, own="", kind="model", run="r", run_title="R", entrant=1,

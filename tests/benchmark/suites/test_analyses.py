@@ -4,7 +4,7 @@ import json
 
 from benchmark.suites.fantom.metrics import FreeBeliefs
 from benchmark.suites.opentom.measure import Analyses
-from benchmark.suites.reports import Analysis, KeptAnalysis, Repetitions, SameAnswers, Spread
+from benchmark.suites.reports import Analysis, Repetitions, SameAnswers, Spread
 
 SPREAD = Spread(repetitions=2, mean=0.5, spread=0.1, lowest=0.4, highest=0.6, same_score=0.9)
 
@@ -22,8 +22,8 @@ def test_repetitions_keep_same_answers_and_same_scores_apart():
 
 def test_an_analysis_is_read_from_what_was_kept_of_it():
     beliefs = FreeBeliefs({"inaccessible": {"verdicts": {"right": 3}, "both": 3, "near": 2, "alike": 1}})
-    kept = KeptAnalysis(Analysis({}, Repetitions(SPREAD), incomplete=2, finding=beliefs).as_json())
+    kept = Analysis().with_parts(facets={}, repetitions=Repetitions(SPREAD), incomplete=2, finding=beliefs)
     assert (kept.repetitions, kept.incomplete) == (Repetitions(SPREAD), 2)
     assert kept.finding(FreeBeliefs) == beliefs and kept.finding(Analyses) is None
-    before = KeptAnalysis({"facets": {"kind": {"coarse": {"value": 0.5, "n": 4, "interval": None}}}})
+    before = Analysis({"facets": {"kind": {"coarse": {"value": 0.5, "n": 4, "interval": None}}}})
     assert (before.facets["kind"]["coarse"].n, before.repetitions, before.incomplete) == (4, None, 0)

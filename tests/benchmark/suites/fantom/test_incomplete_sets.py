@@ -15,7 +15,7 @@ from benchmark.suites.fantom_questions.data import CHOICE
 from benchmark.suites.fantom_questions.pages import incomplete_sentences
 from benchmark.suites.questions import Entered, Outcome
 from benchmark.suites.registry import nouns_of_group
-from benchmark.suites.reports import GroupMetrics, KeptAnalysis
+from benchmark.suites.reports import Analysis, GroupMetrics
 from benchmark.suites.settings import Settings
 from benchmark.suites.showing import missing
 from core.templatetags.texts import translated as shown
@@ -42,7 +42,7 @@ def metrics(small):
 
 
 def _paper(found, scenario: str, parse: str = "repaired"):
-    return found["fantom-questions"].reported().analyses[parse].kept["fantom"]["scenarios"][scenario]
+    return found["fantom-questions"].analyses[parse].kept["fantom"]["scenarios"][scenario]
 
 
 def test_questions_of_one_kind_measure_no_set(metrics):
@@ -80,7 +80,7 @@ def test_a_table_says_how_many_sets_are_incomplete_once_for_models_that_lack_the
     told = incomplete_sentences(entrants, [estimates, estimates, {"all": right}], {"all": "ALL", "all_star": "ALL*"})
     assert told == ["Sets of which not all questions were asked are in no figure of sets (ALL, ALL*: 642), of a, b."]
     models = [
-        SimpleNamespace(model=name, metrics=GroupMetrics(analyses={"repaired": KeptAnalysis({"incomplete": sets})}))
+        SimpleNamespace(model=name, metrics=GroupMetrics(analyses={"repaired": Analysis({"incomplete": sets})}))
         for name, sets in (("a", 1), ("b", 1200), ("c", 1200), ("d", 0))
     ]
     english = missing._incomplete_sets(models)

@@ -25,7 +25,7 @@ from benchmark.suites.opentom.metrics import (
 )
 from benchmark.suites.opentom.parsing import COARSE, FINE, OUTSIDE, UNREADABLE
 from benchmark.suites.questions import Sample
-from benchmark.suites.reports import Analysis, GroupMetrics, KeptAnalysis
+from benchmark.suites.reports import Analysis, GroupMetrics
 from benchmark.suites.results import EntrantResults, ParseResults
 from tests.benchmark.suites.opentom.small import answers_of as told
 from tests.benchmark.suites.opentom.small import asked
@@ -127,7 +127,7 @@ def entrant(name: str, labels: list[int | None], **others) -> EntrantResults:
     )
     left = labels.count(None)
     overall = ReportRow(stories=len(labels) - left, unreadable=left, cells={"accuracy": Cell(bounds=[0.0, 1.0])})
-    kept = KeptAnalysis(Analysis(finding=replace(found, **others)).as_json())
+    kept = Analysis().with_parts(finding=replace(found, **others))
     figures = GroupMetrics(analyses={"repaired": kept}, parses=BothParses(repaired=ParseRows(overall=overall)))
     of_run = {"run": "r", "run_title": "R", "at": datetime.now(UTC), "entrant": 1}
     return EntrantResults(key=name, name=name, model=name, kind="model", metrics=figures, **of_run)
