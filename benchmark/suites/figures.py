@@ -6,11 +6,10 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeGuard
 
-from benchmark.domain.averaging import averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
 from benchmark.domain.estimating import COMPLETE, StoryScore, overall_row, report
 from benchmark.domain.inference import Case
-from benchmark.domain.report_rows import ParseRows, ReportRow
+from benchmark.domain.report_rows import ParseRows, ReportRow, averages
 from benchmark.suites.questions import Columns, Value
 from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import group_named, units_of_group

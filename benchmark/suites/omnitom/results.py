@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 from annotation.domain.schema import WORLD
-from benchmark.domain.averaging import averages, six
 from benchmark.domain.matched_rows import F1, METRICS
+from benchmark.domain.report_rows import averages, six
 from benchmark.suites.omnitom.data import Record
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Labels, Scheme
 from benchmark.suites.omnitom.parsing.answers import PredictedRow

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from benchmark.domain.averaging import averages
 from benchmark.domain.bounded_estimates import BoundedEstimate
+from benchmark.domain.report_rows import averages
 from benchmark.suites.omnitom import analyses
 from benchmark.suites.omnitom.analyses import outputs_analysis, read_labels, stage1_analyses, stage2_analyses
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME
