@@ -2,7 +2,7 @@
 known, as it is."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeGuard
 
@@ -63,8 +63,6 @@ def with_bounds(estimate: Estimate, bounds: list[float] | None = None) -> Bounde
 
 LEFT_OUT = gettext_noop("official scoring leaves it out")
 """Reason why a story that was asked has no official figure."""
-OfficialStory = tuple[int, str, Mapping[str, str | float | None]]
-"""The number of a story, its verbatim category, and its official figures by name, as texts or as numbers."""
 
 
 def columns_of(kept: Mapping[str, Any] | None, parse: str) -> Columns | None:
@@ -74,34 +72,41 @@ def columns_of(kept: Mapping[str, Any] | None, parse: str) -> Columns | None:
     return read_as(Columns, columns) if columns else None
 
 
-def official_columns(stories: Sequence[OfficialStory], group: str, left_out: Collection[int] = ()) -> Columns:
-    """Return the columns of the official figures of stories. Stories of `left_out` could have any figure; others
-    without one have none by definition."""
-    out = set(left_out)
-    values: dict[str, list[Value]] = {name: [] for name in group_named(group).shares}
-    for name, column in values.items():
-        for number, _, figures in stories:
-            without: Value = [0.0, 1.0] if number in out else None
-            column.append(without if (figure := figures[name]) is None else float(figure))
-    return Columns(
-        stories=[number for number, _, _ in stories],
-        categories=[category for _, category, _ in stories],
+def official_columns(scores: Sequence[StoryScore], group: str) -> Columns | None:
+    """Return the columns of the official figures of stories, None if no story has any. A story that official scoring
+    leaves out could have any figure; others without one have none by definition."""
+    named, values = group_named(group), dict[str, list[Value]]()
+    stories = [(score, score.official) for score in scores if score.official is not None]
+    out = {score.number for score, _ in stories if score.left_out(named.score)}
+    for name in named.shares:
+        figures = ((score.number, official[name]) for score, official in stories)
+        values[name] = [([0.0, 1.0] if at in out else None) if value is None else float(value) for at, value in figures]
+    columns = Columns(
+        stories=[score.number for score, _ in stories],
+        categories=[score.category for score, _ in stories],
         values=values,
-        unreadable={str(number): LEFT_OUT for number, _, _ in stories if number in out},
+        unreadable={str(score.number): LEFT_OUT for score, _ in stories if score.number in out},
+        clusters=_clusters([score for score, _ in stories]),
     )
+    return columns if stories else None
 
 
 def repaired_columns(scores: Sequence[StoryScore], group: str) -> Columns:
-    """Return the columns of the repaired figures of stories. They have clusters if some stories share one."""
-    clusters = [score.cluster for score in scores]
+    """Return the columns of the repaired figures of stories."""
     return Columns(
         stories=[score.number for score in scores],
         categories=[score.category for score in scores],
         values={name: [_value(score, name) for score in scores] for name in group_named(group).shares},
         unreadable={str(score.number): score.unreadable for score in scores if score.unreadable},
         unjudged={str(score.number): list(score.unjudged) for score in scores if any(score.unjudged)},
-        clusters=clusters if any(clusters) and len(set(clusters)) < len(clusters) else None,
+        clusters=_clusters(scores),
     )
+
+
+def _clusters(scores: Sequence[StoryScore]) -> list[str] | None:
+    """Return the cluster of each story. Returns None if no two stories share one."""
+    clusters = [score.cluster for score in scores]
+    return clusters if any(clusters) and len(set(clusters)) < len(clusters) else None
 
 
 def _value(score: StoryScore, name: str) -> Value:

@@ -1,7 +1,7 @@
 """The figures of a metric group from the score of each sample: right or wrong, shares, and sets that are right as a
 whole."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -13,7 +13,6 @@ from benchmark.domain.estimating import StoryScore, overall_row
 from benchmark.domain.report_rows import BothParses
 from benchmark.suites.figures import (
     LEFT_OUT,
-    OfficialStory,
     estimate_of_row,
     mean_columns,
     official_columns,
@@ -72,28 +71,17 @@ Verdict = Callable[[Sample, Outcome, Parse], bool | None]
 """Whether an answer is right. None if the parse leaves it out of the denominator."""
 
 
-def with_columns(
-    official: Sequence[OfficialStory],
-    repaired: Sequence[StoryScore],
-    group: str,
-    seed: int,
-    left_out: Collection[int] = (),
-) -> GroupMetrics:
-    """Return the figures of both parses over all samples and by sample, without analyses. `official` is empty if
-    official scoring has no figures; `left_out` are the numbers of samples that it leaves out."""
+def with_columns(scores: Sequence[StoryScore], group: str, seed: int) -> GroupMetrics:
+    """Return the figures of both parses over all samples and by sample, without analyses. Official ones are of the
+    samples that have some."""
     rules = {"seed": seed, "resamples": RESAMPLES}
-    by_official, by_repaired = None, repaired_columns(repaired, group)
-    if official:
-        by_official = replace(official_columns(official, group, left_out), clusters=by_repaired.clusters)
-    parses = BothParses(
-        official_metrics(by_official, {number for number, _, _ in official}, group, **rules),
-        report_of_group(repaired, group, **rules),
-    )
+    official = official_columns(scores, group)
+    stories = set(official.stories) if official else set()
     return GroupMetrics(
-        parses=parses,
-        answered=len(official),
-        asked=len(repaired),
-        by_sample={"official": by_official, "repaired": by_repaired},
+        parses=BothParses(official_metrics(official, stories, group, **rules), report_of_group(scores, group, **rules)),
+        answered=len(official.stories) if official else 0,
+        asked=len(scores),
+        by_sample={"official": official, "repaired": repaired_columns(scores, group)},
     )
 
 
@@ -213,17 +201,17 @@ def measured_samples(
     reason = next(
         (f"Sample {sample.number}: {result.reason}." for sample, result in measured if result.official is None), ""
     )
-    official: list[OfficialStory] = []
-    if not reason:
-        official = [
-            (sample.number, _category(group, sample), dict(result.official or {})) for sample, result in measured
-        ]
-    repaired = [
-        replace(result, category=_category(group, sample), cluster=sample.cluster, number=sample.number)
+    scores = [
+        replace(
+            result,
+            category=sample.category if group.by_category else "",
+            cluster=sample.cluster,
+            number=sample.number,
+            official=None if reason else result.official,
+        )
         for sample, result in measured
     ]
-    left_out = [sample.number for sample, result in measured if result.left_out(group.score)]
-    metrics = with_columns(official, repaired, group.key, seed, left_out)
+    metrics = with_columns(scores, group.key, seed)
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
     said = partial(_said, group, entered, score, members or {})
     wordings = [[said(sample, turn) if result.defined else None for turn in turns] for sample, result in measured]
@@ -233,7 +221,7 @@ def measured_samples(
             {sample.number: _single(group, entered, score, parse, sample, turn) for sample, _ in measured}
             for turn in (turns if len(turns) > 1 else ())
         ]
-        for parse in (PARSES if official else PARSES[1:])
+        for parse in (PARSES[1:] if reason else PARSES)
     }
     metrics = _with_turns(metrics, by_turn["repaired"]) if by_turn["repaired"] else metrics
     analyses = _analyses(group, seed, measured, by_turn, wordings)
@@ -347,10 +335,6 @@ def _level(values: Sequence[float | None]) -> Level | None:
     """Return the mean. Returns None without values, or if one has no level."""
     known = [value for value in values if value is not None]
     return Level(fmean(known), len(known)) if values and len(known) == len(values) else None
-
-
-def _category(group: MetricGroup, sample: Sample) -> str:
-    return sample.category if group.by_category else ""
 
 
 def with_findings(measured: GroupMetrics | None, finding_of: Callable[[Parse], Finding]) -> GroupMetrics | None:

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from annotation.models import Project
+from benchmark.domain.estimating import StoryScore
 from benchmark.domain.inference import Answered
 from benchmark.models import AnswerFormat, Audience, RunItem, Snapshot
 from benchmark.services.comparison_tables import pair_table
@@ -241,8 +242,11 @@ def test_the_page_of_pairs_filters_sorts_and_downloads_all(world, client):
 
 # --- figures of categories and of selections
 def columns_of(*rows: tuple[int, str, float]) -> Columns:
-    stories = [(story, category, {"precision": f1, "recall": f1, "f1": f1}) for story, category, f1 in rows]
-    return official_columns(stories, "stage1")
+    scores = []
+    for story, category, f1 in rows:
+        figures = {"precision": f1, "recall": f1, "f1": f1}
+        scores.append(StoryScore(category, figures, figures, figures, number=story, official=figures))
+    return official_columns(scores, "stage1")
 
 
 def test_categories_that_read_alike_keep_their_own_intervals():

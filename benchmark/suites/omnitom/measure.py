@@ -26,6 +26,7 @@ from benchmark.suites.omnitom.results import (
 from benchmark.suites.omnitom.steps import LABEL_COUNTS, count_labels
 from benchmark.suites.questions import PARSES, UNREADABLE_ANSWER, Entered, Outcome, Resources, Sample, SuiteData
 from benchmark.suites.reasons import JUDGE_S, NO_GOLD, OF_JUDGE, OPEN
+from benchmark.suites.registry import group_named
 from benchmark.suites.reports import Analysis, GroupMetrics
 from core.messages import gettext_noop
 from core.plain import Json
@@ -297,8 +298,13 @@ def figures_of(official: Sequence[Any], repaired: Sequence[Any], scheme: Scheme,
     """Return the figures of a metric group without analyses."""
     metrics, scores_of, _ = _RULES[group]
     printed = metrics(official)["stories"] if official else []
-    stories = [(result.story_id, result.category, row) for result, row in zip(official, printed, strict=True)]
-    return with_columns(stories, scores_of(repaired), scheme.group(group), seed)
+    shares = group_named(scheme.group(group)).shares
+    figures = {
+        result.story_id: {name: float(row[name]) for name in shares}
+        for result, row in zip(official, printed, strict=True)
+    }
+    both = [replace(score, official=figures.get(score.number)) for score in scores_of(repaired)]
+    return with_columns(both, scheme.group(group), seed)
 
 
 def scores(entered: Entered) -> Json:
