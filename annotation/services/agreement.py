@@ -10,8 +10,13 @@ from django.db.models import Count, Q
 
 from annotation.domain.agreement import annotators as by_annotator
 from annotation.domain.agreement.annotators import AnnotatorReport, Confusion, Matches, MatchesWithout, Settled, Skill
-from annotation.domain.agreement.extraction import f1_estimate, overlap_estimate, reconciliation_overlap
-from annotation.domain.agreement.report import AgreementReport, measure
+from annotation.domain.agreement.report import (
+    AgreementReport,
+    f1_estimate,
+    measure,
+    overlap_estimate,
+    reconciliation_overlap,
+)
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.columns import Echo, defused
 from annotation.domain.resolution import Rule

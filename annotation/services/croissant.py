@@ -100,7 +100,7 @@ def _facts(project: Project) -> Json:
     )  # fmt: skip
     schema, agreement, lines = project.schema, agreement_report(project=project), []
     for name, row in {**agreement.dimensions, "overall": agreement.overall}.items():
-        strict, alpha = row.values["strict"], row.values["krippendorff_alpha"]
+        strict, alpha = row.estimates["strict"].value, row.estimates["krippendorff_alpha"].value
         if strict is not None:
             alpha_text = "undefined" if alpha is None else f"{alpha:.4f}"
             lines.append(f"{name}: strict agreement {strict:.4f}, alpha {alpha_text}, {row.cells} cells")

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.access import ProjectAccess, UserRequest, check_aggregate, project_access
 from annotation.domain.agreement.annotators import Confusion, MatchesWithout
-from annotation.domain.agreement.report import MEASURES, Agreement, Measure
+from annotation.domain.agreement.report import Measure
 from annotation.domain.schema import Dimension
 from annotation.forms.filters import PartsFilter
 from annotation.models import Role
@@ -24,7 +24,7 @@ from annotation.services.agreement import (
 )
 from core.language import gettext
 from core.messages import Sentence, gettext_noop
-from core.statistics import FEWEST, Estimate
+from core.statistics import FEWEST
 from core.views.charts import PERCENT, PLAIN, Row, dot_chart, no_intervals
 from core.views.pages import Context, in_english, streamed
 
@@ -36,11 +36,12 @@ def agreement(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     form, chosen = _chosen(request, access)
     report, waiting = measured(project=access.project, **chosen)
-    rows = [
-        _row(gettext(dimension.name), report.dimensions[dimension.key])
+    rows: list[Context] = [
+        {"name": gettext(dimension.name), "figures": report.dimensions[dimension.key]}
         for dimension in access.project.schema.dimensions
     ]
-    overall = _row(gettext("Overall"), report.overall)
+    overall: Context = {"name": gettext("Overall"), "figures": report.overall}
+    estimates = [estimate for row in (overall, *rows) for estimate in row["figures"].estimates.values()]
     context = {
         "form": form,
         "report": report,
@@ -54,7 +55,8 @@ def agreement(request: UserRequest, slug: str) -> HttpResponse:
             ),
         ],
         "fewest": FEWEST,
-        "lacking": no_intervals(_estimate(row["figures"], measure) for row in (overall, *rows) for measure in MEASURES),
+        "lacking": no_intervals(estimates),
+        "shares": SHARES,
         "extraction": extraction_report(project=access.project),
         "query": urlencode({name: value for name, value in chosen.items() if value}),
     }
@@ -119,27 +121,11 @@ def _chosen(request: UserRequest, access: ProjectAccess) -> tuple[PartsFilter, d
     return form, chosen
 
 
-def _row(name: str, figures: Agreement) -> Context:
-    """Return a row of the table: each measure with its interval, why one of them is lacking, and whether it is a
-    `share`."""
-    estimates = []
-    for measure in MEASURES:
-        interval, reason = figures.intervals[measure]
-        value = figures.values[measure]
-        estimates.append({"value": value, "interval": interval, "reason": reason, "share": measure in SHARES})
-    return {"name": name, "figures": figures, "estimates": estimates}
-
-
-def _estimate(figures: Agreement, measure: Measure) -> Estimate:
-    ends, why = figures.intervals[measure]
-    return Estimate(figures.values[measure], figures.cells, ends, reason=why)
-
-
 def _points(rows: Sequence[Context], measure: Measure) -> list[Row]:
     return [
         Row(
             label=row["name"],
-            first=_estimate(row["figures"], measure),
+            first=row["figures"].estimates[measure],
             n=Sentence("{cells} cells", cells=f"{row['figures'].cells:,}"),
         )
         for row in rows

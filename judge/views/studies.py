@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import ProjectAccess, UserRequest, open_work, project_access
-from annotation.domain.agreement.report import Measure
 from annotation.domain.columns import Echo, defused
 from annotation.models import Role, User
 from annotation.services.open_work import Work
@@ -108,19 +107,14 @@ def _named(name: str, estimate: Estimate, *, share: bool = True) -> Json:
 
 
 def _estimates(report: AlignmentAgreement, over: ClusterName) -> list[Json]:
-    counts = report.counts
-
-    def of(measure: Measure) -> Estimate:
-        ends, reason = counts.intervals[measure]
-        return Estimate(counts.values[measure], counts.cells, ends, reason=reason)
-
+    counts = report.counts.estimates
     by_story = _("The same, averaged over {units}").format(units=_(over.plural))
     return [
-        _named(_("Rows with the same MatchCount"), of("pairwise")),
+        _named(_("Rows with the same MatchCount"), counts["pairwise"]),
         _named(by_story, report.by_story),
         _named(_("Links: F1 of two people"), report.links),
-        _named(_("Fleiss’ κ of MatchCounts"), of("fleiss_kappa"), share=False),
-        _named(_("Krippendorff’s α of MatchCounts"), of("krippendorff_alpha"), share=False),
+        _named(_("Fleiss’ κ of MatchCounts"), counts["fleiss_kappa"], share=False),
+        _named(_("Krippendorff’s α of MatchCounts"), counts["krippendorff_alpha"], share=False),
     ]
 
 

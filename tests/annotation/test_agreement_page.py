@@ -71,14 +71,14 @@ def test_the_report_counts_cells_that_have_all_their_votes(voted, cast, vote_ord
     assert (report.stories, report.propositions, report.annotators) == (2, 4, 3)
     order, truth = report.dimensions["order"], report.dimensions["truth_status"]
     # order: 4 of 4 agree; truth: propositions 1 agree, 2 have one dissent: 2 of 4; pairs: 1, 1/3, 1, 1/3 → 2/3
-    assert (order.cells, order.agree, order.values["strict"]) == (4, 4, 1.0)
-    assert (truth.cells, truth.agree, truth.values["strict"]) == (4, 2, 0.5)
-    assert truth.values["pairwise"] == pytest.approx(2 / 3)
+    assert (order.cells, order.agree, order.estimates["strict"].value) == (4, 4, 1.0)
+    assert (truth.cells, truth.agree, truth.estimates["strict"].value) == (4, 2, 0.5)
+    assert truth.estimates["pairwise"].value == pytest.approx(2 / 3)
     assert (report.overall.cells, report.overall.agree) == (8, 6)
-    assert report.dimensions["context"].values["strict"] is None
+    assert report.dimensions["context"].estimates["strict"].value is None
     assert report.dimensions["context"].as_json()["reason"] == "no cell has all its votes"
     truth = agreement_report(project=cast.project, category="Category 1").dimensions["truth_status"]
-    assert truth.cells == 2 and truth.intervals["strict"] == (None, FEW)
+    assert truth.cells == 2 and truth.estimates["strict"].interval is None and truth.estimates["strict"].reason == FEW
     vote_order(3, "0", "1")
     report = agreement_report(project=cast.project)
     assert (report.dimensions["order"].cells, report.incomplete) == (4, 1)

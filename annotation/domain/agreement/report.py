@@ -1,4 +1,5 @@
-"""The agreement report: one row a dimension and one over all, in the shape of the `agreement` command."""
+"""The agreement report: one row a dimension and one over all, in the shape of the `agreement` command; and the
+agreement of two experts on a belief table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from annotation.domain.agreement.intervals import (
 from annotation.domain.agreement.votes import Tally
 from core.messages import Sentence, clauses, gettext_noop, word
 from core.plain import Json
-from core.statistics import Clusters, Floats, Interval, method
+from core.statistics import SHARE, Clusters, Estimate, Floats, estimate_of, mean_estimates, method, ratios
 
 Measure = Literal["strict", "pairwise", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"]
 CHANCE_CORRECTED: tuple[Measure, ...] = ("fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
@@ -37,29 +38,26 @@ STORIES = "story", "stories"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """A row of the report: of how many `cells` all votes `agree`, and the coefficients over `stories`.
-
-    `values` has None for a coefficient that is not defined, `intervals` why a coefficient or its interval is not given.
-    """
+    """A row of the report: of how many `cells` all votes `agree`, and the coefficients over `stories`, each with its
+    interval or the reason why it or the interval is not given."""
 
     cells: int
     agree: int
     stories: int
-    values: Mapping[Measure, float | None]
-    intervals: Mapping[Measure, Interval]
+    estimates: Mapping[Measure, Estimate]
     method: str
 
     def as_json(self) -> Json:
         """{cells, agree, stories, MEASURE…, interval: {MEASURE: [low, high] or None}, reasons: {MEASURE: why}[, reason:
         the first of them], method}."""
-        values: Json = {name: self.values[name] for name in MEASURES}
-        reasons = {name: why for name, (_, why) in self.intervals.items() if why}
+        values: Json = {name: estimate.value for name, estimate in self.estimates.items()}
+        reasons = {name: estimate.reason for name, estimate in self.estimates.items() if estimate.reason}
         return {
             "cells": self.cells,
             "agree": self.agree,
             "stories": self.stories,
             **values,
-            "interval": {name: ends for name, (ends, _) in self.intervals.items()},
+            "interval": {name: estimate.interval for name, estimate in self.estimates.items()},
             "reasons": reasons,
             **({"reason": next(iter(reasons.values()))} if reasons else {}),
             "method": self.method,
@@ -141,23 +139,21 @@ def _row(full: Tally, sums: dict[Sums, Floats], parts: Parts, seed: int, over: t
     why = ONE_LABEL if labels == 1 else "" if labels else NO_PAIRS
     if not full.count:
         why = NO_CELLS
-    values: dict[Measure, float | None] = {}
-    intervals: dict[Measure, Interval] = {}
+    estimates: dict[Measure, Estimate] = {}
     for name in MEASURES:
-        values[name], intervals[name] = None, (None, why)
+        estimates[name] = Estimate(None, full.count, reason=why)
         if why == NO_CELLS or (why and name in UNDEFINED_OF_ONE_LABEL):
             continue
         coefficient, resampled = COEFFICIENTS[name], parts.of(name)
         value = float(coefficient.value_of(resampled.sums.sum(axis=0)))
         if not np.isnan(value):
-            values[name] = value
-            intervals[name] = mean_interval([resampled], coefficient, [parts.replicates[name]], unit=over[1])
+            ends, why_not = mean_interval([resampled], coefficient, [parts.replicates[name]], unit=over[1])
+            estimates[name] = Estimate(value, full.count, ends, reason=why_not)
     return Agreement(
         cells=full.count,
         agree=int(sums[COEFFICIENTS["strict"].sums][:, 0].sum()),
         stories=len(full.story),
-        values=values,
-        intervals=intervals,
+        estimates=estimates,
         method=_method(seed, len(full.story), over),
     )
 
@@ -166,28 +162,28 @@ def _over_all(
     rows: Sequence[Agreement], pooled: Sequence[Parts], stories: int, seed: int, over: tuple[str, str]
 ) -> Agreement:
     cells, agree = sum(row.cells for row in rows), sum(row.agree for row in rows)
-    values: dict[Measure, float | None] = {}
-    intervals: dict[Measure, Interval] = {}
+    estimates: dict[Measure, Estimate] = {}
     for name in MEASURES:
-        defined = [(value, row.cells) for row in rows if (value := row.values[name]) is not None]
-        having = [parts for parts, row in zip(pooled, rows, strict=True) if row.values[name] is not None]
+        defined = [(value, row.cells) for row in rows if (value := row.estimates[name].value) is not None]
+        having = [parts for parts, row in zip(pooled, rows, strict=True) if row.estimates[name].value is not None]
         if not defined:
-            values[name], intervals[name] = None, (None, ONE_LABEL if cells else NO_CELLS)
-        elif name in CHANCE_CORRECTED:
-            values[name] = float(np.mean([value for value, _ in defined]))
+            estimates[name] = Estimate(None, cells, reason=ONE_LABEL if cells else NO_CELLS)
+            continue
+        if name in CHANCE_CORRECTED:
+            value = float(np.mean([value for value, _ in defined]))
             resampled, replicates = [parts.of(name) for parts in having], [parts.replicates[name] for parts in having]
-            intervals[name] = mean_interval(resampled, COEFFICIENTS[name], replicates, unit=over[1])
+            ends, why = mean_interval(resampled, COEFFICIENTS[name], replicates, unit=over[1])
         else:  # pooled: labels do not matter, only what agrees and how much there is
             weighted = sum(value * count for value, count in defined) / sum(count for _, count in defined)
-            values[name] = agree / cells if name == "strict" else weighted
+            value = agree / cells if name == "strict" else weighted
             agreement = reduce(add, (parts.of(name).columns(0, 2) for parts in having))
-            intervals[name] = mean_interval([agreement], COEFFICIENTS[name], unit=over[1])
+            ends, why = mean_interval([agreement], COEFFICIENTS[name], unit=over[1])
+        estimates[name] = Estimate(value, cells, ends, reason=why)
     return Agreement(
         cells=cells,
         agree=agree,
         stories=stories,
-        values=values,
-        intervals=intervals,
+        estimates=estimates,
         method=clauses(_method(seed, stories, over), gettext_noop("chance-corrected: mean over dimensions")),
     )
 
@@ -195,3 +191,46 @@ def _over_all(
 def _method(seed: int, count: int, over: tuple[str, str]) -> str:
     how, units = method(seed=seed, unit=over[1]), over[count != 1]
     return Sentence("cells with all their votes, {count} {units}; {how}", count=count, units=word(units), how=how)
+
+
+# --- open-ended tables: overlap and F1, never kappa ------------------------------------------------------------------
+
+_NO_STORY = "no story was reconciled"
+
+
+def reconciliation_overlap(reviewed: int, unremarked: int) -> float | None:
+    """Share of reviewed propositions that needed no remark (OmniToM, appendix B.4; published 360 of 430, 83.72 %)."""
+    if not 0 <= unremarked <= reviewed:
+        raise ValueError(f"{unremarked} of {reviewed} propositions without a remark; expected 0 to {reviewed}.")
+    return unremarked / reviewed if reviewed else None
+
+
+def table_f1(first: int, second: int, matched: int) -> float | None:
+    """F1 between two tables of `first` and `second` rows of which `matched` pairs say the same: 2m / (a + b)."""
+    if not 0 <= matched <= min(first, second):
+        raise ValueError(f"{matched} matched rows in tables of {first} and {second} rows.")
+    return 2 * matched / (first + second) if first + second else None
+
+
+def overlap_estimate(stories: Sequence[tuple[int, int]], *, seed: int = 1) -> Estimate:
+    """Return the reconciliation overlap with its interval over stories, each given as (reviewed, without a remark)."""
+    sums = np.array(stories, dtype=float).reshape(-1, 2)
+    reviewed = int(sums[:, 0].sum())
+    return estimate_of(
+        sums,
+        lambda totals: ratios(totals[:, 1], totals[:, 0]),
+        n=reviewed,
+        scale=SHARE,
+        unit="stories",
+        empty=_NO_STORY,
+        seed=seed,
+    )
+
+
+def f1_estimate(stories: Sequence[tuple[int, int, int]], *, seed: int = 1) -> Estimate:
+    """Return the mean F1 between two tables of a story with its interval, each story given as (rows of the first, rows
+    of the second, matched pairs)."""
+    scores = [table_f1(*story) for story in stories]
+    rows = np.array([[np.nan if score is None else score for score in scores]], dtype=float)
+    [estimate] = mean_estimates(rows, scale=SHARE, seed=seed, unit="stories", empty=_NO_STORY)
+    return estimate

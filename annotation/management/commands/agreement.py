@@ -32,12 +32,12 @@ class Command(ProjectCommand):
         )
         rows = [*((self.names[key], row) for key, row in report.dimensions.items()), ("Overall", report.overall)]
         for name, row in rows:
-            low_high, _ = row.intervals["strict"]
-            interval = f"{low_high[0]:.2%} – {low_high[1]:.2%}" if low_high else "–"
-            strict = "–" if row.values["strict"] is None else f"{row.values['strict']:.2%}"
-            chance = [row.values[measure] for measure in CHANCE_CORRECTED]
+            estimate = row.estimates["strict"]
+            interval = f"{estimate.interval[0]:.2%} – {estimate.interval[1]:.2%}" if estimate.interval else "–"
+            strict = "–" if estimate.value is None else f"{estimate.value:.2%}"
+            chance = [row.estimates[measure].value for measure in CHANCE_CORRECTED]
             columns = "".join(f"{value:8.3f}" if value is not None else f"{'–':>8}" for value in chance)
             self.stdout.write(f"{name:{width}}{row.cells:>8}{row.agree:>8}{strict:>9}{interval:>18}{columns}")
-        lacking = (row.intervals["strict"] for _, row in rows if row.values["strict"] is not None)
-        if reasons := dict.fromkeys(why for ends, why in lacking if ends is None):
+        measured = [row.estimates["strict"] for _, row in rows if row.estimates["strict"].value is not None]
+        if reasons := dict.fromkeys(estimate.reason or "" for estimate in measured if not estimate.interval):
             self.stdout.write(f"No interval: {'; or '.join(reasons)}.")

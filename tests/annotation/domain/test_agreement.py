@@ -14,8 +14,14 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 from annotation.domain.agreement import annotators, intervals
 from annotation.domain.agreement.aggregation import dawid_skene, mace
 from annotation.domain.agreement.annotators import Matches, MatchesWithout, Settled, against_others
-from annotation.domain.agreement.extraction import f1_estimate, overlap_estimate, reconciliation_overlap, table_f1
-from annotation.domain.agreement.report import MEASURES, measure
+from annotation.domain.agreement.report import (
+    MEASURES,
+    f1_estimate,
+    measure,
+    overlap_estimate,
+    reconciliation_overlap,
+    table_f1,
+)
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.resolution import By, Cell, Rule, gold_without
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
@@ -106,7 +112,7 @@ def test_a_report_has_each_coefficient_or_why_it_has_none():
         ]  # fmt: skip
         [found], _ = measure([Votes.of("truth_status", label, rows).tally], overlap=1, seed=1)
         values = [*defined(np.array(counts)).values()] if expected is None else expected
-        assert [found.values[name] for name in MEASURES] == pytest.approx(values), counts
+        assert [found.estimates[name].value for name in MEASURES] == pytest.approx(values), counts
         assert reason is None or plain(found)["reasons"]["fleiss_kappa"] == reason
 
 
@@ -125,10 +131,10 @@ def test_the_published_figures():
     dimensions = [_votes_with_agreement(number) for number in agree]
     rows, overall = measure([votes.tally for votes in dimensions], overlap=3, seed=1)
     assert [row.agree for row in rows] == agree
-    assert [f"{100 * row.values['strict']:.2f}" for row in rows] == printed
-    assert (overall.agree, overall.cells, f"{100 * overall.values['strict']:.2f}") == (2518, 2730, "92.23")
-    (low, high), _ = overall.intervals["strict"]
-    assert low < overall.values["strict"] < high
+    assert [f"{100 * row.estimates['strict'].value:.2f}" for row in rows] == printed
+    assert (overall.agree, overall.cells, f"{100 * overall.estimates['strict'].value:.2f}") == (2518, 2730, "92.23")
+    low, high = overall.estimates["strict"].interval
+    assert low < overall.estimates["strict"].value < high
     # appendix B.4: 360 of 430 reviewed propositions needed no remark; the estimate is of ten stories here
     assert reconciliation_overlap(430, 360) == pytest.approx(0.8372, abs=5e-5)
     estimate = overlap_estimate([(43, 36)] * 5 + [(43, 34), (43, 38)] + [(43, 36)] * 3)
@@ -154,8 +160,9 @@ def test_cells_that_wait_for_votes_and_intervals_of_few_stories_are_left_out():
     assert votes.complete(2).counts.tolist() == [[2, 0]]
     assert measure([votes.tally], overlap=2, seed=0)[1].cells == 1
     [row], _ = measure([_votes_with_agreement(7, cells=8, stories=4).tally], overlap=3, seed=1)
-    assert row.values["strict"] == 7 / 8
-    assert row.intervals == dict.fromkeys(MEASURES, (None, "an interval needs at least 5 stories"))
+    assert row.estimates["strict"].value == 7 / 8
+    lacking = {name: (estimate.interval, estimate.reason) for name, estimate in row.estimates.items()}
+    assert lacking == dict.fromkeys(MEASURES, (None, "an interval needs at least 5 stories"))
 
 
 def test_the_story_interval_holds_the_truth_about_as_often_as_it_says():
@@ -180,12 +187,12 @@ def test_perfect_agreement_is_not_certain():
     ]
     [found], overall = measure([Votes.of("truth_status", ("True", "False"), rows).tally], overlap=3, seed=1)
     least, ends = 0.05**0.1, plain(found)["interval"]
-    assert [found.values[name] for name in MEASURES] == [1.0] * 5
+    assert [found.estimates[name].value for name in MEASURES] == [1.0] * 5
     assert ends["strict"] == ends["pairwise"] == pytest.approx([least, 1])
     assert ends["fleiss_kappa"] == ends["gwet_ac1"] == pytest.approx([2 * least - 1, 1])
     # alpha's expected disagreement is 60² − 2·30² over 60·59: 1 − Do/De = 1 − (1 − least) · 59/30
     assert ends["krippendorff_alpha"] == pytest.approx([1 - (1 - least) * 59 / 30, 1])
-    assert overall.intervals == found.intervals
+    assert overall.estimates == found.estimates
 
 
 def test_confusion_against_resolved_and_pairs():

@@ -133,15 +133,17 @@ def test_agreement_as_it_is_published():
     tables += [AlignedTable("last", Rows(1, 1), people([said(p1="none"), said(p1="none", g1="unclear")]))]
     report = agreement_of(tables)
     assert (report.counts.agree, report.counts.cells) == (3955, 4451)
-    assert round(100 * report.counts.values["strict"], 2) == round(100 * report.counts.values["pairwise"], 2) == 88.86
+    strict, pairwise = (report.counts.estimates[name] for name in ("strict", "pairwise"))
+    assert round(100 * strict.value, 2) == round(100 * pairwise.value, 2) == 88.86
     # 1,977 links both drew, 248 one alone: 2 · 1977 / (2 · 1977 + 248)
     assert report.links.value == pytest.approx(3954 / 4202)
-    low, high = report.counts.intervals["pairwise"][0]
+    low, high = pairwise.interval
     assert low < 0.8886 < high and high - low < 0.03
     assert report.unclear == 1 and report.tables == 2226  # the last gold row: one person could not tell
     # where one person aligned, nothing is said of agreement
     report = agreement_of([AlignedTable("s", Rows(1, 1), people([said(p1="g1")]))])
-    assert report.counts.values["pairwise"] is None and report.links.value is None and report.by_story.value is None
+    figures = (report.counts.estimates["pairwise"], report.links, report.by_story)
+    assert [figure.value for figure in figures] == [None] * 3
 
 
 def test_proposals_are_right_for_nine_of_ten_paraphrases_of_the_sample():
