@@ -18,10 +18,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from annotation.domain.assignment import draw_split
 from annotation.domain.formats import QUESTIONS
 from annotation.domain.problems import LeftOut
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.domain.splits import draw_split
 from annotation.domain.stories import StoryRow, read_file
 
 STORIES, PROPOSITIONS = 895, 22_343

@@ -2,7 +2,6 @@
 
 from annotation.models.append_only import AppendOnly
 from annotation.models.assignment import Assignment
-from annotation.models.audit import AuditEvent
 from annotation.models.belief_table import (
     BeliefTable,
     CellComment,
@@ -12,14 +11,13 @@ from annotation.models.belief_table import (
     Remark,
     TableKind,
 )
-from annotation.models.counts import AnnotatorCounts, StoryCounts
 from annotation.models.drafts import DraftEvent, DraftRow, Origin
 from annotation.models.gold import ErrorTag, GoldEvent, GoldLabel, Method
 from annotation.models.label_schema import LabelSchema, SchemaUnknown, schema_of
 from annotation.models.prefill import Prefill, RoundKind, SuggestedRow, Suggestion
-from annotation.models.project import Guideline, Invitation, Membership, Project, Role
+from annotation.models.project import AuditEvent, Guideline, Invitation, Membership, Project, Role
 from annotation.models.reconciliation import Pair, PairEvent
-from annotation.models.story import Category, Claim, Split, Story
+from annotation.models.story import AnnotatorCounts, Category, Claim, Split, Story, StoryCounts
 from annotation.models.user import ApiToken, LogInCount, Scope, User
 from annotation.models.vote import Vote, VoteEvent
 

@@ -11,8 +11,10 @@ from django.utils.translation import gettext_lazy
 from annotation.domain.arms import DrawUnit
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from annotation.models.append_only import AppendOnlyModel
 from annotation.models.label_schema import schema_of
 from annotation.models.user import User
+from core.stored_json import LongJSONField
 
 
 class ArmsUnit(models.TextChoices):
@@ -181,3 +183,20 @@ class Guideline(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["project", "dimension"], name="one_guideline_a_dimension")]
+
+
+class AuditEvent(AppendOnlyModel):
+    """A record of who did what to which object, when; written in the same transaction as the change itself."""
+
+    append_only = "The audit log is append-only."
+
+    project = models.ForeignKey(Project, models.PROTECT, null=True, blank=True, related_name="audit_events")
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
+    at = models.DateTimeField(auto_now_add=True, db_index=True)
+    action = models.CharField(max_length=60)
+    target = models.CharField(max_length=200, blank=True)
+    details = LongJSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["project", "action"], name="audit_by_action")]

@@ -1,4 +1,4 @@
-"""Accounts by user name, for imports and commands."""
+"""Accounts: their tokens, the page that a log-in opens, and people by user name, for imports and commands."""
 
 import re
 import secrets
@@ -10,9 +10,22 @@ from enum import StrEnum
 
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotation.models import ApiToken, Assignment, Project, Scope, User
+from annotation.models import (
+    ApiToken,
+    Assignment,
+    Invitation,
+    Membership,
+    Project,
+    Role,
+    Scope,
+    User,
+    adjudication_queue,
+    table_queue,
+    workload,
+)
 from annotation.models.user import IMPORTED_SUFFIX, imported_username, seal_of
 from core.digests import text_digest
 from core.messages import gettext_noop
@@ -55,6 +68,52 @@ def find_token(*, secret: str, now: datetime) -> ApiToken | None:
 _BY_DIGEST = Read[ApiToken](
     lambda given: ApiToken.objects.usable(now=given.now).filter(digest=given.digest).select_related("user").order_by()
 )
+
+
+HOME = ("annotation:home", None)
+_MOST_PROJECTS = 8
+"""Projects of one person in which a log-in looks for work."""
+
+
+def landing_of(user: User) -> tuple[str, str | None]:
+    """Return (name of a page, slug of its project, None for a page of no project) where this person's work is.
+
+    Who is invited to a project is asked on the list of projects. Who has one project gets their queue there, admins its
+    overview. Of several it is the one in which work waits for them; where it waits in several or none, and for admins
+    of any, the list of their projects.
+    """
+    if Invitation.objects.waiting_for(user, timezone.now()).exists():
+        return HOME
+    projects = list(Project.objects.visible_to(user)[: _MOST_PROJECTS + 1])
+    if len(projects) == 1:
+        return page_in(projects[0], user), projects[0].slug
+    if user.is_superuser or len(projects) > _MOST_PROJECTS or user.memberships.filter(role=Role.ADMIN).exists():
+        return HOME
+    pages = [(page_in(project, user), project) for project in projects]
+    waiting = [
+        (page, project.slug)
+        for page, project in pages
+        if (workload.unfinished(project, user) if page == "annotation:work" else page != "annotation:project")
+    ]
+    return waiting[0] if len(waiting) == 1 else HOME
+
+
+def page_in(project: Project, user: User) -> str:
+    """Return the name of the page of this project where this person's work is."""
+    member = Membership.objects.filter(project=project, user=user).first()
+    role = Role(member.role) if member and not user.is_superuser else Role.ADMIN
+    if role != Role.EXPERT:
+        return "annotation:work" if role == Role.ANNOTATOR else "annotation:project"
+    # Tables that were begun come before cells to decide, these before tables to begin and stories to label.
+    tables = table_queue.counts(table_queue.with_states(project, user))
+    if tables["mine"] or tables["ready"]:
+        return "annotation:tables"
+    waiting = workload.unfinished(project, user)
+    if adjudication_queue.awaiting(project, user) - waiting:
+        return "annotation:adjudication"
+    if tables["open"]:
+        return "annotation:tables"
+    return "annotation:work" if waiting else "annotation:project"
 
 
 class Names:

@@ -1,18 +1,21 @@
-"""Words of the audit log: its actions and details, which rows hold as codes.
+"""The audit log: its rows, the words for its actions and details, which rows hold as codes, and the changes of gold.
 
 An app above adds its own words by `register` when it is ready. A code without words is shown as it is; so are names
 that people gave.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext, pgettext_lazy
 
-from annotation.models import AuditEvent, Project, Role, Story, User
+from annotation.models import AuditEvent, GoldEvent, Method, Project, Proposition, Role, Story, User
+from annotation.models.gold import DECIDED
 from core.joints import clauses, labelled, listed, noted
+from core.messages import gettext_noop
 
 
 def record(*, by: User | None, project: Project | None, action: str, target: str = "", **details: Any) -> AuditEvent:
@@ -177,3 +180,42 @@ def _value(value: Any) -> str:
     if isinstance(value, dict):
         return details_text(value)
     return str(Role(value).label).lower() if value in Role.values else str(value)
+
+
+PAGE = 50
+_BY = {"decision": DECIDED, "rule": ~DECIDED}
+"""What changed a label: somebody's decision (or taking one back), or the rule, when a vote or the rules changed."""
+
+
+def gold_changes(project: Project, *, unfinished: Iterable[int] = (), **filters: Any) -> QuerySet[GoldEvent]:
+    """Return the changes of gold that match, newest first, without those of the stories `unfinished`.
+
+    `filters`: by (decision or rule), who (a user name), story (its number), dimension, method (what it became), reason
+    (words of it).
+    """
+    # A condition on each event and no join: the newest events are read until a page is full, not the whole project.
+    own = Proposition.objects.filter(pk=OuterRef("proposition_id"), table__story__project=project)
+    rows = GoldEvent.objects.filter(Exists(own))
+    if unfinished := set(unfinished):
+        rows = rows.exclude(proposition__table__story_id__in=unfinished)
+    if filters.get("by"):
+        rows = rows.filter(_BY[filters["by"]])
+    if filters.get("story") is not None:
+        # The story first, by its index: its few rows and not the whole history are looked through.
+        story = Story.objects.filter(project=project, number=filters["story"]).values("id")
+        rows = rows.filter(proposition__table__story_id__in=story)
+    same = {"who": "by__username", "dimension": "dimension", "method": "after_method", "reason": "reason__icontains"}
+    rows = rows.filter(**{same[name]: value for name, value in filters.items() if value and name in same})
+    return rows.select_related("by", "proposition__table__story").order_by("-id")
+
+
+def page_of(rows: QuerySet[GoldEvent], *, before: int | None) -> tuple[list[GoldEvent], int | None]:
+    """Return (up to PAGE events older than the event `before`, the event that the next page begins before, None at the
+    end)."""
+    events = list((rows.filter(pk__lt=before) if before else rows)[: PAGE + 1])
+    return events[:PAGE], events[PAGE - 1].pk if len(events) > PAGE else None
+
+
+def method_name(method: str) -> str:
+    """Return how a label was settled, in words; a cell without gold has the empty method."""
+    return Method(method).label.lower() if method else gettext_noop("no gold")

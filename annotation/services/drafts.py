@@ -197,14 +197,6 @@ def _apply(
     return SavedRow(key, change.row, state, copy)
 
 
-def _new_row(table: BeliefTable, uid: str, change: Change, parent: DraftRow | None) -> DraftRow:
-    """Return a new row, which comes from the model's row that its parent comes from."""
-    if parent is None or parent.suggested_id is None:
-        return DraftRow(uid=uid, table=table, origin=change.origin)
-    lineage = {name: getattr(parent, name) for name in ("origin", "source", "suggested_id")}
-    return DraftRow(uid=uid, table=table, **lineage)
-
-
 def last_step(*, table: BeliefTable | None, redo: bool = False) -> tuple[str, dict[str, RowState]] | None:
     """Return the action that undo (or redo) takes back, and the rows as they were before it. Returns None if there is
     none. Rows that a model drafted are no action of the expert's."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext, gettext_lazy
 
-from annotation.domain.splits import draw_split, too_small
+from annotation.domain.assignment import draw_split, too_small
 from annotation.models import Project, Split, User
 from annotation.services import audit
 from annotation.services.corpus_import import SLUG

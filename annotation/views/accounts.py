@@ -20,9 +20,8 @@ from django.views.i18n import set_language
 from annotation.access import UserRequest
 from annotation.forms.people import WRONG, AccountForm, ResetForm, SignUpForm, TokenForm
 from annotation.models import Membership, Project, User
-from annotation.models.landing import landing_of, page_in
 from annotation.services import people as service
-from annotation.services.accounts import make_token
+from annotation.services.accounts import landing_of, make_token, page_in
 from annotation.services.log_in_limits import (
     Limit,
     begin_attempt,

@@ -15,11 +15,9 @@ from django.views.decorators.http import require_GET
 from annotation.access import UserRequest, closed_gold, project_access
 from annotation.domain.columns import Echo, defused
 from annotation.forms.filters import GoldLogFilter
-from annotation.models import AuditEvent, GoldEvent, Method, Role, gold_log
-from annotation.services.audit import action_text, details_text, target_text
+from annotation.models import AuditEvent, GoldEvent, Method, Role
+from annotation.services import audit
 from core.views.pages import streamed
-
-PAGE = 50
 
 
 @require_GET
@@ -33,15 +31,15 @@ def audit_log(request: UserRequest, slug: str) -> HttpResponseBase:
         rows = rows.filter(actor__username=who)
     if "csv" in request.GET:
         return _csv(_lines(rows), f"{slug}-audit")
-    page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    page = Paginator(rows, audit.PAGE).get_page(request.GET.get("page"))
     actions = access.project.audit_events.order_by("action").values_list("action", flat=True).distinct()
-    named = sorted(((name, action_text(name)) for name in actions), key=lambda pair: pair[1])
+    named = sorted(((name, audit.action_text(name)) for name in actions), key=lambda pair: pair[1])
     rows_text = [
         {
             "event": event,
-            "action": action_text(event.action),
-            "target": target_text(event),
-            "details": details_text(event.details),
+            "action": audit.action_text(event.action),
+            "target": audit.target_text(event),
+            "details": audit.details_text(event.details),
         }
         for event in page
     ]
@@ -60,12 +58,12 @@ def gold_audit(request: UserRequest, slug: str) -> HttpResponseBase:
     access = project_access(request.user, slug, role=Role.ADMIN)
     form, schema = GoldLogFilter(request.GET, project=access.project), access.project.schema
     waiting = closed_gold(access)
-    rows = gold_log.of_project(access.project, unfinished=waiting, **form.chosen)
+    rows = audit.gold_changes(access.project, unfinished=waiting, **form.chosen)
     if "csv" in request.GET:
         return _csv(_gold_lines(rows), f"{slug}-gold-audit")
     before = request.GET.get("before", "")
     before_id = int(before) if before.isdecimal() and len(before) < 19 else None
-    events, older = gold_log.page_of(rows, before=before_id)
+    events, older = audit.page_of(rows, before=before_id)
     context = {
         "form": form,
         "events": [
@@ -73,8 +71,8 @@ def gold_audit(request: UserRequest, slug: str) -> HttpResponseBase:
                 "event": event,
                 "decided": bool(event.undoes) or event.after_method == Method.ADJUDICATED,
                 "dimension": schema[event.dimension].name if event.dimension in schema else event.dimension,
-                "before": gold_log.method_name(event.before_method),
-                "after": gold_log.method_name(event.after_method),
+                "before": audit.method_name(event.before_method),
+                "after": audit.method_name(event.after_method),
             }
             for event in events
         ],

@@ -22,7 +22,6 @@ from annotation.models import (
     Project,
     Proposition,
     Role,
-    gold_log,
 )
 from annotation.services import audit
 from annotation.services import projects as service
@@ -266,7 +265,7 @@ def test_changes_of_gold_are_in_the_audit_log(
 
 
 def test_the_log_of_gold_goes_page_by_page_without_a_limit(admin, voted, cast, monkeypatch):
-    monkeypatch.setattr(gold_log, "PAGE", 7)
+    monkeypatch.setattr(audit, "PAGE", 7)
     (row,) = Proposition.objects.gold_of(voted)[:1]
     GoldEvent.objects.bulk_create(
         GoldEvent(
@@ -289,7 +288,7 @@ def test_the_log_of_gold_goes_page_by_page_without_a_limit(admin, voted, cast, m
         assert shown == expected  # every page but the last is full, however far apart the changes are
         assert len(counts) == -(-len(expected) // 7) > 1 and len(set(counts[1:])) == 1
         told = b"".join(admin.get(url("gold_audit"), filters | {"csv": "1"}).streaming_content).decode()
-        found = gold_log.of_project(cast.project, **filters).explain()
+        found = audit.gold_changes(cast.project, **filters).explain()
         assert connection.vendor != "sqlite" or ("gold_event_decided" in found) == ("by" in filters)
         assert [line.split(",")[9] for line in told.splitlines()[1:]] == [one.after for one in expected]
 

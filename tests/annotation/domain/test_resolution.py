@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.domain.assignment import PlanError, plan
+from annotation.domain.assignment import PlanError, draw_split, plan
 from annotation.domain.pace import pace_of
 from annotation.domain.resolution import Outcome, plurality, resolve, shuffled
-from annotation.domain.splits import draw_split
 
 
 def test_the_rule():
