@@ -34,18 +34,6 @@ class Activity(StrEnum):
     ALIGNMENT = "alignment"
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
-    """One thing that a person did on a story; `at` in seconds since 1970, `measured` the seconds that the page took the
-    time of, None where it did not."""
-
-    person: int
-    activity: str
-    story: int
-    at: float
-    measured: float | None = None
-
-
 @dataclass(slots=True)
 class Spent:
     """Count of acts, and the seconds they took by each of `IDLE_LIMITS`."""
@@ -76,15 +64,16 @@ class TimeSheet:
     spent: dict[Place, Spent] = field(default_factory=dict)
     last: dict[int, float] = field(default_factory=dict)
 
-    def add(self, act: Act) -> None:
-        """Count an act. Acts are added in the order in which they arrived."""
-        spent = self.spent.setdefault((act.person, act.activity, act.story), Spent())
-        before = self.last.get(act.person)
-        pause = None if before is None or act.at < before else act.at - before
+    def add(self, person: int, activity: str, story: int, at: float, measured: float | None = None) -> None:
+        """Count something that a person did on a story `at` a time in seconds since 1970; `measured` are the seconds
+        that the page took the time of, None where it did not. Acts are added in the order in which they arrived."""
+        spent = self.spent.setdefault((person, activity, story), Spent())
+        before = self.last.get(person)
+        pause = None if before is None or at < before else at - before
         spent.acts += 1
-        for at, limit in enumerate(IDLE_LIMITS):
-            spent.seconds[at] += pause if pause is not None and pause <= limit else min(act.measured or 0.0, limit)
-        self.last[act.person] = act.at if before is None else max(before, act.at)
+        for number, limit in enumerate(IDLE_LIMITS):
+            spent.seconds[number] += pause if pause is not None and pause <= limit else min(measured or 0.0, limit)
+        self.last[person] = at if before is None else max(before, at)
 
     def sums(self, key: Callable[[Place], Key]) -> defaultdict[Key, Spent]:
         """Return the sums of the places that have the same `key`, nothing spent for others."""

@@ -9,7 +9,7 @@ import numpy as np
 from django.db.models import Count, Q
 
 from annotation.domain.agreement import annotators as by_annotator
-from annotation.domain.agreement.annotators import AnnotatorReport, Confusion, Matches, MatchesWithout, Settled, Skill
+from annotation.domain.agreement.annotators import AnnotatorReport, Matches, MatchesWithout, Settled, Skill
 from annotation.domain.agreement.report import (
     AgreementReport,
     f1_estimate,
@@ -107,7 +107,7 @@ def annotator_report(*, project: Project, split: str | None = None, category: st
         .values_list("proposition_id", "dimension", "label", "method")
     }
     decisions = decisions_in(GoldEvent.objects.filter(**here))
-    confusions: dict[str, Confusion] = {}
+    confusions: dict[str, list[list[int]]] = {}
     against: dict[str, dict[str, Matches]] = {}
     without: dict[str, dict[str, MatchesWithout]] = {}
     complete: list[Votes] = []
@@ -115,7 +115,7 @@ def annotator_report(*, project: Project, split: str | None = None, category: st
         settled = _settled(each, cells[key], gold, decisions)
         full = each.complete(project.overlap)
         complete.append(full)
-        confusions[key] = Confusion(list(each.labels), by_annotator.label_confusion(full).tolist())
+        confusions[key] = by_annotator.label_confusion(full).tolist()
         for row in by_annotator.against_resolved(each, settled.label):
             against.setdefault(row.annotator, {})[key] = row
         rule = Rule(project.rule_version, project.overlap, key in project.unanimity_dimensions)

@@ -18,7 +18,7 @@ from annotation.domain.anchoring.report import anchoring_report
 from annotation.domain.anchoring.tables import Tables, left_out_by, likeness, tables_report
 from annotation.domain.arms import Arm, DrawUnit, untouched
 from annotation.domain.drafts import Mark
-from annotation.domain.effort import Act, Activity, TimeSheet
+from annotation.domain.effort import Activity, TimeSheet
 from annotation.domain.reconciliation import Status
 from annotation.domain.tables import TableRow
 from annotation.models import (
@@ -272,7 +272,7 @@ class _Loaded:
         acts += [(table, at.timestamp()) for table, at in events.values_list("table_id", "changed_at")]
         sheet = TimeSheet()
         for table, at in sorted(acts, key=lambda act: act[1]):
-            sheet.add(Act(table, Activity.TABLES, 0, at))
+            sheet.add(table, Activity.TABLES, 0, at)
         return sheet
 
     def arm(self, *, is_blind: bool) -> dict[str, int]:

@@ -12,8 +12,9 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.utils.translation import gettext, ngettext, pgettext
 
 from annotation.models import Assignment, BeliefTable, Project, Proposition, Role
-from annotation.services.progress import AnnotatorTotals, Totals
+from annotation.services.progress import Totals
 from core.joints import listed
+from core.plain import Json
 from core.wording import counted
 
 
@@ -56,7 +57,7 @@ def register(steps: Callable[[Project, Totals], list[Step]]) -> None:
         _further.append(steps)
 
 
-def checklist(project: Project, totals: Totals, annotators: Iterable[AnnotatorTotals]) -> list[Step]:
+def checklist(project: Project, totals: Totals, annotators: Iterable[Json]) -> list[Step]:
     """Return the steps in the order of the work. Of a project without stories that has begun something else these are
     the steps that need none."""
     further = [step for steps in _further for step in steps(project, totals)]
@@ -168,8 +169,8 @@ def _assign(project: Project, totals: Totals, labelled: bool) -> Step:
     return Step("assign", gettext("Assign stories"), state, progress, *place, optional=labelled)
 
 
-def _label(annotators: Sequence[AnnotatorTotals], labelled: bool) -> Step:
-    cells, cast = sum(row.cells for row in annotators), sum(row.cast for row in annotators)
+def _label(annotators: Sequence[Json], labelled: bool) -> Step:
+    cells, cast = sum(row["cells"] for row in annotators), sum(row["cast"] for row in annotators)
     sentence = gettext("{cast:,} of {cells} labelled") if cast else ""
     progress = sentence.format(cast=cast, cells=counted(cells, "assigned cell"))
     place = ("annotation:assignments", gettext("See who is behind"))

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import zip_longest
-from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -53,13 +52,8 @@ class Refused(ValueError):
     """The step is not possible now; the message is one sentence for the person who tried."""
 
 
-class SavedRow(NamedTuple):
-    """Result of a change: the row as it stands, and the copy that keeps words which would be lost."""
-
-    idempotency_key: str
-    row: str
-    state: RowState
-    copy: tuple[str, RowState] | None = None
+SavedRow = tuple[RowState, tuple[str, RowState] | None]
+"""A row as it stands after a change, and the copy that keeps words which would be lost."""
 
 
 def own_draft(*, story: Story, expert: User) -> BeliefTable | None:
@@ -171,7 +165,7 @@ def _apply(
         if row is None:
             text = gettext("The key {idempotency_key} was used for another row; every change needs its own.")
             raise Refused(text.format(idempotency_key=key))
-        return SavedRow(key, change.row, row.state)
+        return row.state, None
 
     def put(uid: str, state: RowState, key: str, parent: str) -> None:
         row, before = rows.get(uid), None
@@ -189,12 +183,12 @@ def _apply(
     state, lost = merge(change.base, row.state if row else None, change.state)
     put(change.row, state, key, change.parent)
     if lost is None:
-        return SavedRow(key, change.row, state)
+        return state, None
     following = [row.place for row in rows.values() if not row.removed and row.place > lost.place]
     [place] = places_of(lost.place, min(following, default=None), 1)
     copy = new_uid(), replace(lost, place=place)
     put(*copy, f"{key[:58]}-copy", change.row)
-    return SavedRow(key, change.row, state, copy)
+    return state, copy
 
 
 def last_step(*, table: BeliefTable | None, redo: bool = False) -> tuple[str, dict[str, RowState]] | None:

@@ -17,7 +17,7 @@ from django.db.models import Count, Model, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation.domain.columns import Echo, defused
-from annotation.domain.effort import IDLE_LIMITS, Act, Activity, Outlook, TimeSheet, by_story
+from annotation.domain.effort import IDLE_LIMITS, Activity, Outlook, TimeSheet, by_story
 from annotation.models import (
     AnnotatorCounts,
     BeliefTable,
@@ -95,7 +95,7 @@ def count_effort(project: Project, *, now: datetime) -> TimeSheet:
         newest: dict[str, int] = rows.values(**bounds).get()
         acts = [_acts(project, activity, upto.get(activity, 0), newest[activity]) for activity in SOURCES]
         for _, act in heapq.merge(*acts, key=itemgetter(0)):
-            sheet.add(act)
+            sheet.add(*act)
         if upto != newest:
             cache.set(key, (sheet, newest), SECONDS)
         return sheet
@@ -103,8 +103,9 @@ def count_effort(project: Project, *, now: datetime) -> TimeSheet:
     return in_time(key, count)
 
 
-def _acts(project: Project, activity: Activity, after: int, upto: int) -> Iterator[tuple[datetime, Act]]:
-    """Yield (when it arrived, act) of the events with an id above `after`, in the order of their ids."""
+def _acts(project: Project, activity: Activity, after: int, upto: int) -> Iterator[tuple[datetime, tuple[Any, ...]]]:
+    """Yield (when it arrived, what `TimeSheet.add` takes) of the events with an id above `after`, in the order of their
+    ids."""
     if after >= upto:
         return
     source = SOURCES[activity]
@@ -119,7 +120,7 @@ def _acts(project: Project, activity: Activity, after: int, upto: int) -> Iterat
     for person, story, at, arrived, *measured in rows.values_list(*names, *source.measured).iterator():
         if person is not None:
             took = measured[0] / 1000 if measured and measured[0] else None
-            yield arrived, Act(person, activity, story or NO_STORY, at.timestamp(), took)
+            yield arrived, (person, activity, story or NO_STORY, at.timestamp(), took)
 
 
 def effort_of(project: Project, *, now: datetime) -> Json:

@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 
 from annotation.domain.pace import Pace, pace_of
 from annotation.models import AnnotatorCounts, Assignment, Project, StoryCounts, User
+from core.plain import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +47,6 @@ class Totals:
         return self.cells - self.settled - self.imported
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnnotatorTotals:
-    """Numbers of stories, propositions and cells that an annotator is to label, and of cells labelled."""
-
-    id: int
-    name: str
-    stories: int
-    propositions: int
-    cells: int
-    cast: int
-
-
 class Progress:
     """The counts of a project, without withdrawn stories."""
 
@@ -80,8 +69,9 @@ class Progress:
         settled = Sum(F("unanimous") + F("majority") + F("adjudicated"))
         return list(counts.annotate(cells=Sum("propositions") * self._dimensions, settled=settled))
 
-    def of_annotators(self) -> list[AnnotatorTotals]:
-        """Return the counts of each annotator with an assignment, by user name."""
+    def of_annotators(self) -> list[Json]:
+        """Return for each annotator with an assignment, by user name, {id, name, stories, propositions, cells, cast}:
+        the numbers that they are to label, and of cells labelled."""
         assignments = self._assigned.order_by()
         rows = assignments.values_list("annotator").annotate(Count("id"), Sum("story__counts__propositions"))
         assigned = {annotator: (stories, propositions or 0) for annotator, stories, propositions in rows}
@@ -89,14 +79,14 @@ class Progress:
         cast = dict(counts.values_list("annotator").annotate(Sum("cells")))
         people = User.objects.filter(pk__in=assigned).order_by("username")
         return [
-            AnnotatorTotals(
-                id=pk,
-                name=display_name or username,
-                stories=assigned[pk][0],
-                propositions=assigned[pk][1],
-                cells=assigned[pk][1] * self._dimensions,
-                cast=cast.get(pk, 0),
-            )
+            {
+                "id": pk,
+                "name": display_name or username,
+                "stories": assigned[pk][0],
+                "propositions": assigned[pk][1],
+                "cells": assigned[pk][1] * self._dimensions,
+                "cast": cast.get(pk, 0),
+            }
             for pk, username, display_name in people.values_list("id", "username", "display_name")
         ]
 

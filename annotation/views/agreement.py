@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from annotation.access import ProjectAccess, UserRequest, check_aggregate, project_access
-from annotation.domain.agreement.annotators import Confusion, MatchesWithout
+from annotation.domain.agreement.annotators import MatchesWithout
 from annotation.domain.agreement.report import Measure
 from annotation.domain.schema import Dimension
 from annotation.forms.filters import PartsFilter
@@ -132,9 +132,9 @@ def _points(rows: Sequence[Context], measure: Measure) -> list[Row]:
     ]
 
 
-def _matrix(access: ProjectAccess, dimension: Dimension, confusion: Confusion) -> dict[str, Any]:
+def _matrix(access: ProjectAccess, dimension: Dimension, cells: Sequence[Sequence[int]]) -> dict[str, Any]:
     """The matrix as rows of cells, each with its shade (0 to 10, of the largest disagreement) and its link."""
-    cells, labels = confusion.cells, confusion.labels
+    labels = dimension.values
     most = max((cells[i][j] for i in range(len(cells)) for j in range(len(cells)) if i != j), default=0)
     queue = reverse("annotation:adjudication", args=[access.project.slug])
 
@@ -144,4 +144,4 @@ def _matrix(access: ProjectAccess, dimension: Dimension, confusion: Confusion) -
         return {"count": cells[i][j], "shade": shade, "same": i == j, "href": f"{queue}?{query}" if cells[i][j] else ""}
 
     rows = [{"label": label, "cells": [cell(i, j) for j in range(len(cells))]} for i, label in enumerate(labels)]
-    return {"dimension": dimension, "rows": rows, "labels": labels, "any": most > 0}
+    return {"dimension": dimension, "rows": rows, "labels": labels}

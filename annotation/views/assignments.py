@@ -43,7 +43,7 @@ def assignments(request: UserRequest, slug: str) -> HttpResponse:
         if done:
             return redirect(request.get_full_path())
     progress = Progress(access.project)
-    loads = {totals.id: totals for totals in progress.of_annotators()}
+    loads = {totals["id"]: totals for totals in progress.of_annotators()}
     deadlines = progress.deadlines(timezone.now())
     active = Assignment.objects.active().select_related("annotator").order_by("slot")
     rows = stories.defer("text", "translations", "extra").annotate(propositions=F("counts__propositions"))

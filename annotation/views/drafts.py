@@ -116,10 +116,10 @@ def save_draft(request: UserRequest, access: ProjectAccess, story: Story) -> Htt
         stored = service.save_rows(by=request.user, story=story, changes=changes, now=timezone.now())
         times = {change.idempotency_key: change.changed_at.isoformat() for change in changes}
         answer: list[Json] = []
-        for row in stored:
-            [entry] = row_states({row.row: row.state})
-            entry |= {"idempotency_key": row.idempotency_key, "changed_at": times[row.idempotency_key]}
-            answer.append(entry | ({"copy": row_states(dict([row.copy]))[0]} if row.copy else {}))
+        for change, (state, copy) in zip(changes, stored, strict=True):
+            key, [entry] = change.idempotency_key, row_states({change.row: state})
+            copied = {"copy": row_states(dict([copy]))[0]} if copy else {}
+            answer.append(entry | {"idempotency_key": key, "changed_at": times[key]} | copied)
         table = service.own_draft(story=story, expert=request.user)
         return {"saved": answer, "warnings": _warnings(table, story)}
 

@@ -56,7 +56,7 @@ def project(request: UserRequest, slug: str) -> HttpResponse:
     context = {
         "progress": totals,
         "categories": [row for row in progress.by_category() if row["cells"]],
-        "annotators": [row for row in annotators if row.cells],
+        "annotators": [row for row in annotators if row["cells"]],
         "steps": [{"step": step, "may": access.at_least(step.role)} for step in steps],
         "next": next_of(steps, access.role),
     }

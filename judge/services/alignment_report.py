@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext as _
 
-from annotation.domain.effort import Act, TimeSheet, forecast_of
+from annotation.domain.effort import TimeSheet, forecast_of
 from annotation.models import Claim, Membership, Project, Role, User
 from annotation.services.checklist import State, Step, state_of
 from annotation.services.progress import Totals
@@ -175,7 +175,7 @@ def people_of(study: AlignmentStudy) -> list[Json]:
     fields = ("alignment__annotator_id", "alignment__task_id", "changed_at", "duration_ms")
     for pk, task_id, at, duration in events.values_list(*fields).iterator():
         measured = duration / 1000 if duration is not None else None
-        sheet.add(Act(pk, "alignment", task_id, at.timestamp(), measured))
+        sheet.add(pk, "alignment", task_id, at.timestamp(), measured)
     hours, total = sheet.sums(lambda place: (place[0], place[2])), sheet.sums(lambda place: place[0])
     by_person: dict[User, list[Alignment]] = defaultdict(list)
     rows = Alignment.objects.active().filter(task__study=study).select_related("task", "annotator")

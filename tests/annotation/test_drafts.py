@@ -49,8 +49,8 @@ def test_a_change_that_comes_twice_counts_once_and_two_windows_lose_no_words(sav
         save(A, RAIN, key="same")
     assert (DraftRow.objects.count(), DraftEvent.objects.count()) == (1, 1)
     save(A, HAIL, RAIN)
-    saved = save(A, SNOW, RAIN)
-    assert saved.state.belief == "It hails" and saved.copy[1].belief == "It snows"
+    state, (_, copy) = save(A, SNOW, RAIN)
+    assert state.belief == "It hails" and copy.belief == "It snows"
     assert [row.belief for row in live_rows(draft())] == ["It hails", "It snows"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.domain.effort import Act, Activity, Outlook, TimeSheet, forecast_of, pace_of
+from annotation.domain.effort import Activity, Outlook, TimeSheet, forecast_of, pace_of
 from annotation.models import BeliefTable, DraftEvent, DraftRow, Membership, Project, TableKind, VoteEvent
 from annotation.services.effort import count_effort, effort_of
 from annotation.views.effort import TITLES
@@ -23,16 +23,16 @@ BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 def test_pauses_over_the_limit_are_left_out_and_what_the_page_measured_is_counted():
     sheet = TimeSheet()
     for act in (
-        Act(1, "labelling", 7, 1000.0, 4.0),  # the first act: 4 s were measured
-        Act(1, "labelling", 7, 1060.0),  # 60 s after it
-        Act(1, "labelling", 8, 1260.0),  # 200 s: over two minutes, within five
-        Act(1, "adjudication", 8, 9000.0, 30.0),  # a long pause: the 30 s that were measured
-        Act(1, "adjudication", 8, 9600.0, 900.0),  # 600 s: within ten minutes; else the measured time, up to the limit
-        Act(2, "labelling", 7, 1061.0),  # another person's first
-        Act(2, "labelling", 9, 1001.0, 5.0),  # what arrives late counts what was measured and moves no later act
-        Act(2, "labelling", 7, 1091.0),
+        (1, "labelling", 7, 1000.0, 4.0),  # the first act: 4 s were measured
+        (1, "labelling", 7, 1060.0),  # 60 s after it
+        (1, "labelling", 8, 1260.0),  # 200 s: over two minutes, within five
+        (1, "adjudication", 8, 9000.0, 30.0),  # a long pause: the 30 s that were measured
+        (1, "adjudication", 8, 9600.0, 900.0),  # 600 s: within ten minutes; else the measured time, up to the limit
+        (2, "labelling", 7, 1061.0),  # another person's first
+        (2, "labelling", 9, 1001.0, 5.0),  # what arrives late counts what was measured and moves no later act
+        (2, "labelling", 7, 1091.0),
     ):
-        sheet.add(act)
+        sheet.add(*act)
     assert {place: spent.seconds for place, spent in sheet.spent.items()} == {
         (1, "labelling", 7): [64.0, 64.0, 64.0],
         (1, "labelling", 8): [0.0, 200.0, 200.0],

@@ -36,18 +36,6 @@ def pair_confusion(votes: Votes, first: int, second: int) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairAgreement:
-    """Agreement of two annotators: `cells` in common, how many `agree`, and the mean Cohen's kappa over dimensions,
-    None with a `reason`."""
-
-    annotators: tuple[str, str]
-    cells: int
-    agree: int
-    cohens_kappa: float | None
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
     """An annotator against settled labels: the number of settled `cells`, and on how many the annotator's label is the
     settled one."""
@@ -72,21 +60,14 @@ class MatchesWithout(Matches):
     open: int
 
 
-@dataclass(frozen=True, slots=True)
-class Confusion:
-    """How many cells have both of two labels among their votes, by the `labels` of rows and columns."""
-
-    labels: Sequence[str]
-    cells: Sequence[Sequence[int]]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorReport:
-    """Pairs of annotators, `confusions` by dimension, and by annotator and dimension how many cells of theirs match the
-    label that is settled without them, and the settled label that contains their own votes."""
+    """Pairs of annotators (`pairs`), `confusions` by dimension (`label_confusion`), and by annotator and dimension how
+    many cells of theirs match the label that is settled without them, and the settled label that contains their own
+    votes."""
 
-    pairs: Sequence[PairAgreement]
-    confusions: Mapping[str, Confusion]
+    pairs: Sequence[Json]
+    confusions: Mapping[str, Sequence[Sequence[int]]]
     against_others: Mapping[str, Mapping[str, MatchesWithout]]
     against_resolved: Mapping[str, Mapping[str, Matches]]
 
@@ -107,10 +88,10 @@ class Skill:
     mace: float
 
 
-def pairs(dimensions: list[Votes]) -> list[PairAgreement]:
-    """Return, for each pair of annotators with cells in common: n, share agreed and the mean Cohen's kappa over
-    dimensions."""
-    rows: list[PairAgreement] = []
+def pairs(dimensions: list[Votes]) -> list[Json]:
+    """Return for each pair of annotators with cells in common {annotators, cells, agree (how many), cohens_kappa,
+    reason}: the mean Cohen's kappa over dimensions, or None with a reason."""
+    rows: list[Json] = []
     names = sorted({name for votes in dimensions for name in votes.annotators})
     for first, second in combinations(names, 2):
         tables = [
@@ -122,15 +103,13 @@ def pairs(dimensions: list[Votes]) -> list[PairAgreement]:
         if not cells:
             continue
         kappas = [kappa for table in tables if (kappa := cohens_kappa(table)) is not None]
-        rows.append(
-            PairAgreement(
-                annotators=(first, second),
-                cells=cells,
-                agree=int(sum(np.trace(table) for table in tables)),
-                cohens_kappa=float(np.mean(kappas)) if kappas else None,
-                reason=None if kappas else gettext_noop("both used one label only"),
-            )
-        )
+        rows.append({
+            "annotators": (first, second),
+            "cells": cells,
+            "agree": int(sum(np.trace(table) for table in tables)),
+            "cohens_kappa": float(np.mean(kappas)) if kappas else None,
+            "reason": None if kappas else gettext_noop("both used one label only"),
+        })  # fmt: skip
     return rows
 
 
