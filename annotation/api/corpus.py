@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field, inline_serializer
 from pydantic import Field
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
@@ -71,16 +71,13 @@ class ProjectOut(serializers.ModelSerializer):
         return self.context["roles"].get(project.pk, Role.ADMIN.value)
 
 
-class LabelOut(serializers.Serializer):
-    value = serializers.CharField()
-    meaning = serializers.CharField()
-
-
 class DimensionOut(serializers.Serializer):
     key = serializers.CharField()
     name = serializers.CharField()
     question = serializers.CharField()
-    labels = LabelOut(many=True)
+    labels = inline_serializer(
+        "LabelOut", {"value": serializers.CharField(), "meaning": serializers.CharField()}, many=True
+    )
 
 
 class ProjectDetailOut(ProjectOut):

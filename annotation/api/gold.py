@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, inline_serializer
 from pydantic import Field, ValidationInfo, field_validator
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
@@ -122,9 +122,10 @@ class ReplyIn(Shape):
     text: Annotated[str, MESSAGE]
 
 
-class GoldVoteOut(serializers.Serializer):
-    annotator = serializers.CharField(allow_null=True, help_text="null until the cell is settled.")
-    label = serializers.CharField()
+_VOTE = {
+    "annotator": serializers.CharField(allow_null=True, help_text="null until the cell is settled."),
+    "label": serializers.CharField(),
+}
 
 
 class GoldOut(serializers.ModelSerializer):
@@ -152,7 +153,7 @@ class GoldOut(serializers.ModelSerializer):
     def get_agreement(self, gold: GoldLabel) -> float | None:
         return None if self._voted(gold) else gold.agreement
 
-    @extend_schema_field(GoldVoteOut(many=True, allow_null=True))
+    @extend_schema_field(inline_serializer("GoldVoteOut", _VOTE, many=True, allow_null=True))
     def get_votes(self, gold: GoldLabel) -> list[Json] | None:
         if self._voted(gold):
             return None
@@ -187,8 +188,7 @@ class LeadingOut(serializers.Serializer):
     seen_until = serializers.DateTimeField(help_text="Send it back to accept what was seen.")
 
 
-class SettledOut(serializers.Serializer):
-    settled = serializers.IntegerField(help_text="Cells that were decided.")
+_SETTLED = inline_serializer("SettledOut", {"settled": serializers.IntegerField(help_text="Cells that were decided.")})
 
 
 class SaidOut(serializers.Serializer):
@@ -368,7 +368,7 @@ class Majorities(GenericAPIView):
         leading = adjudication.preview(by=request.user, cells=_open(access, chosen))
         return Response(LeadingOut(leading | {"seen_until": now}).data)
 
-    @operation("majorities_accept", "gold", answer=SettledOut, errors=(403,), body=MajoritiesIn)
+    @operation("majorities_accept", "gold", answer=_SETTLED, errors=(403,), body=MajoritiesIn)
     def post(self, request: Request, slug: str) -> Response:
         """Settles these cells in your name by their leading label. Decided cells, ties, cells on which you voted and
         cells that changed after `seen_until`, the time of the preview, stay as they are."""
@@ -387,7 +387,7 @@ def _open(access: ProjectAccess, filters: Mapping[str, str]) -> QuerySet[GoldLab
 
 class Alike(GenericAPIView):
     @operation(
-        "gold_decide_alike", "gold", answer=SettledOut, errors=(403, 409), body=AlikeIn,
+        "gold_decide_alike", "gold", answer=_SETTLED, errors=(403, 409), body=AlikeIn,
         examples={"One cell": {
             "dimension": "truth_status", "label": "False", "reason": "Nobody saw it moved.",
             "cells": [{"proposition": "k7m2p9x4c3ta", "version": "5d41402abc4b2a76b971"}],

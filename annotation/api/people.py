@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, inline_serializer
 from pydantic import Field
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
@@ -81,9 +81,7 @@ class MemberOut(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class RemovalOut(serializers.Serializer):
-    user = serializers.CharField()
-    released = serializers.IntegerField(help_text="Stories that went back.")
+_REMOVED = {"user": serializers.CharField(), "released": serializers.IntegerField(help_text="Stories that went back.")}
 
 
 class GuidelineOut(serializers.ModelSerializer):
@@ -175,7 +173,10 @@ class Members(Listing):
 
 
 class Removal(GenericAPIView):
-    @operation("members_remove", "people", answer=RemovalOut, errors=(403,), body=RemovalIn, why=_LAST_ADMIN)
+    @operation(
+        "members_remove", "people", answer=inline_serializer("RemovalOut", _REMOVED), errors=(403,), body=RemovalIn,
+        why=_LAST_ADMIN,
+    )  # fmt: skip
     def post(self, request: Request, slug: str) -> Response:
         """Ends a membership; votes and decisions stay, with their author. 422 for a name that no member has, and where
         no admin would be left."""

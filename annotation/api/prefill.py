@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -21,9 +22,7 @@ from workers.api.job_actions import do_action, why_refused
 from workers.api.shapes import ActionIn, CallsOut, EndedOut, LackOut, TokensOut
 from workers.services.jobs import require_action
 
-
-class DiscardedOut(serializers.Serializer):
-    discarded = serializers.IntegerField(help_text="Suggested labels, and rows of drafted tables.")
+_DISCARDED = {"discarded": serializers.IntegerField(help_text="Suggested labels, and rows of drafted tables.")}
 
 
 class RoundOut(serializers.Serializer):
@@ -64,7 +63,10 @@ class Rounds(Listing):
 
 
 class Discarding(GenericAPIView):
-    @operation("prefills_discard", "pre-filling", answer=DiscardedOut, errors=(403,), body=NothingIn)
+    @operation(
+        "prefills_discard", "pre-filling", answer=inline_serializer("DiscardedOut", _DISCARDED), errors=(403,),
+        body=NothingIn,
+    )  # fmt: skip
     def post(self, request: Request, slug: str) -> Response:
         """Discards the suggested labels and the drafted tables of stories that nobody has opened with them yet, to try
         another model. Admins."""

@@ -60,12 +60,13 @@ class AgreementOut(serializers.Serializer):
     dimensions = serializers.DictField(child=MeasureOut())
 
 
-class PairOut(serializers.Serializer):
-    annotators = serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2)
-    cells = serializers.IntegerField(help_text="Cells that both labelled.")
-    agree = serializers.IntegerField()
-    cohens_kappa = _Share(help_text="The mean over dimensions.")
-    reason = serializers.CharField(allow_null=True)
+_PAIR = {
+    "annotators": serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2),
+    "cells": serializers.IntegerField(help_text="Cells that both labelled."),
+    "agree": serializers.IntegerField(),
+    "cohens_kappa": _Share(help_text="The mean over dimensions."),
+    "reason": serializers.CharField(allow_null=True),
+}
 
 
 class AgainstResolvedOut(serializers.Serializer):
@@ -84,7 +85,7 @@ class AgainstOthersOut(AgainstResolvedOut):
 class AnnotatorsOut(serializers.Serializer):
     """Agreement of annotators: by annotator, then by dimension."""
 
-    pairs = PairOut(many=True)
+    pairs = inline_serializer("PairOut", _PAIR, many=True)
     against_others = serializers.DictField(child=serializers.DictField(child=AgainstOthersOut()))
     against_resolved = serializers.DictField(child=serializers.DictField(child=AgainstResolvedOut()))
 

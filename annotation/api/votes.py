@@ -1,6 +1,7 @@
 """An annotator's own work. Nothing here shows, or depends on, what other annotators did."""
 
 from django.utils import timezone
+from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -50,15 +51,16 @@ class SavedOut(serializers.Serializer):
     applied = serializers.BooleanField(help_text="False where a later change had already arrived.")
 
 
-class WarningOut(serializers.Serializer):
-    proposition = serializers.CharField()
-    dimension = serializers.CharField()
-    message = serializers.CharField(help_text="What sits oddly with your other labels. Nothing was refused.")
+_WARNING = {
+    "proposition": serializers.CharField(),
+    "dimension": serializers.CharField(),
+    "message": serializers.CharField(help_text="What sits oddly with your other labels. Nothing was refused."),
+}
 
 
 class ChangesOut(serializers.Serializer):
     saved = SavedOut(many=True, help_text="One for each change, in their order.")
-    warnings = WarningOut(many=True)
+    warnings = inline_serializer("WarningOut", _WARNING, many=True)
 
 
 class Assignments(Listing):
