@@ -73,7 +73,7 @@ def test_sentences_of_pure_rules_are_translated_for_their_reader():
         assert counted(2, "thing of no catalogue") == "2 thing of no catalogues"
         assert (gettext("Log in"), ngettext("one", "several", 2)) == ("登录", "several")
         warned = checks(rows, ["Mia looks for Leo. Mia asks the neighbour, and Leo hears Mia."])
-        said = [one.text for row in warned for one in row]
+        said = [one["text"] for row in warned for one in row]
         labels = {"order": "0", "mental_source": "Narration"}
         said += [warning.message for warning in cross_check(OMNITOM, "Leo", labels)]
     assert gettext("Log in") == "Log in"

@@ -237,7 +237,7 @@ def _draft(by: User, story: Story) -> Response:
     own = drafts.own_draft(story=story, expert=by)
     warnings = drafts.warnings_of(own, story)
     rows = [
-        plain(row.state) | {"row": row.uid, "warnings": [warned.text for warned in warnings.get(row.uid, ())]}
+        plain(row.state) | {"row": row.uid, "warnings": [warned["text"] for warned in warnings.get(row.uid, ())]}
         for row in drafts.live_rows(own)
     ]
     closed = drafts.closed_to(story=story, draft=own)

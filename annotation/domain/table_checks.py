@@ -3,13 +3,13 @@ anything: a story may need it so."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
 from annotation.domain.schema import ORDERS, WORLD, is_world, orders_text
 from annotation.domain.tables import JOINT, TableRow, likely_actors
 from core.language import gettext
+from core.plain import Json
 
 NEAR = 90.0
 """The score out of 100 from which two propositions of one actor are said to be nearly the same."""
@@ -47,19 +47,11 @@ _GROUPS = {"everyone", "everybody", "nobody", "others", "people", "all", "both",
 _ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Warned:
-    """A warning about one field of a row: `field` is actor, belief or order."""
-
-    field: str
-    text: str
-
-
-def checks(rows: Sequence[TableRow], texts: Sequence[str], orders: Sequence[str] = ORDERS) -> list[list[Warned]]:
-    """Return the warnings of each row of a table. `texts` are the story and its translations, `orders` those that a row
-    can have."""
+def checks(rows: Sequence[TableRow], texts: Sequence[str], orders: Sequence[str] = ORDERS) -> list[list[Json]]:
+    """Return the warnings of each row of a table, each with its `text` and the `field` that it is about: actor, belief
+    or order. `texts` are the story and its translations, `orders` those that a row can have."""
     names = list({name: None for text in texts for name in likely_actors(text)})
-    keys, warned = [row.key for row in rows], list[list[Warned]]()
+    keys, warned = [row.key for row in rows], list[list[Json]]()
     for at, row in enumerate(rows):
         ambiguous = compound = ""
         if pronoun := _pronoun(row.belief):
@@ -73,7 +65,7 @@ def checks(rows: Sequence[TableRow], texts: Sequence[str], orders: Sequence[str]
             ("order", _of_order(row, orders)),
             ("belief", _repeated(keys[:at], keys[at])),
         ]
-        warned.append([Warned(field, text) for field, text in found if text and row.belief.strip()])
+        warned.append([{"field": field, "text": text} for field, text in found if text and row.belief.strip()])
     return warned
 
 

@@ -24,7 +24,7 @@ from annotation.domain.drafts import (
     states_before,
     unfit,
 )
-from annotation.domain.table_checks import Warned, checks
+from annotation.domain.table_checks import checks
 from annotation.domain.tables import MAX_ROWS
 from annotation.models import (
     BeliefTable,
@@ -40,7 +40,7 @@ from annotation.models import (
 from annotation.services import audit
 from annotation.services.belief_tables import GoldRow, kept_by, make_gold, unmake_gold
 from core.ids import new_uid
-from core.plain import plain, read_as
+from core.plain import Json, plain, read_as
 
 MAX_CHANGES = 2 * MAX_ROWS
 VERSIONS_APART = timedelta(minutes=3)
@@ -65,7 +65,7 @@ def live_rows(table: BeliefTable | None) -> QuerySet[DraftRow]:
     return rows.filter(table=table) if table is not None else rows.none()
 
 
-def warnings_of(table: BeliefTable | None, story: Story) -> dict[str, list[Warned]]:
+def warnings_of(table: BeliefTable | None, story: Story) -> dict[str, list[Json]]:
     """Return row → warnings, for rows with any."""
     rows = list(live_rows(table))
     texts = [story.text, *story.translations.values()]

@@ -5,7 +5,6 @@ A cell that has a vote, a table that somebody has begun, and a suggestion that a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -33,20 +32,6 @@ from workers.models import Endpoint
 from workers.providers.contract import Request
 from workers.services.jobs import JobRefused, start_job
 from workers.services.progress import Progress, Shortfall, progress_of_all, shortfalls_of
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """The size and cost of a round: stories, open cells (none where tables are drafted), tokens and dollars at most
-    (None: the price is unknown). `left_out` says in one sentence which stories another round asks for already; it is
-    empty where there are none."""
-
-    stories: int
-    cells: int
-    input_tokens: int
-    output_tokens: int
-    cost: Decimal | None
-    left_out: str = ""
 
 
 def start_prefill(
@@ -107,9 +92,11 @@ def estimate(
     kind: str = RoundKind.LABELS,
     batch: bool = False,
     reasoning_tokens: int | None = None,
-) -> Estimate:
-    """Return the size and cost of what `start_prefill` would ask. Reads every story once; the tokens are estimated on
-    the high side. Raises PrefillRefused if the endpoint cannot do it."""
+) -> Json:
+    """Return the size and cost of what `start_prefill` would ask: {stories, cells (open ones, none where tables are
+    drafted), input_tokens, output_tokens, cost (dollars at most, None for an unknown price), left_out: a sentence on
+    the stories that another round asks for, or ""}. Reads every story once; the tokens are estimated on the high side.
+    Raises PrefillRefused if the endpoint cannot do it."""
     check_able(endpoint, kind)
     inputs, outputs, cost = 0, 0, Decimal(0)
     scope = scope_of(project=project, stories=stories, kind=kind)
@@ -125,7 +112,14 @@ def estimate(
         cost += endpoint.prices.at_most(tokens, request.max_tokens, batch=batch) or 0
     is_priced = endpoint.prices.are_known or not scope.stories
     cells = sum(len(scope.cells[story.pk]) for story in scope.stories)
-    return Estimate(len(scope.stories), cells, inputs, outputs, cost if is_priced else None, scope.left_out)
+    return {
+        "stories": len(scope.stories),
+        "cells": cells,
+        "input_tokens": inputs,
+        "output_tokens": outputs,
+        "cost": cost if is_priced else None,
+        "left_out": scope.left_out,
+    }
 
 
 @transaction.atomic

@@ -17,7 +17,7 @@ from annotation.domain.drafts import LONGEST
 from annotation.domain.schema import orders_text
 from annotation.domain.tables import likely_actors
 from annotation.forms.drafts import RowChangesIn
-from annotation.models import BeliefTable, Role, Story
+from annotation.models import Role, Story
 from annotation.services import drafts as service
 from annotation.services.reconciliation import state_of
 from annotation.views.saving import saved
@@ -66,7 +66,7 @@ def draft(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResp
     }
     if not closed:
         urls = {"save": "save_draft", "undo": "undo_draft", "versions": "draft_versions"}
-        states, warnings = {row.uid: row.state for row in rows}, _warnings(own, story)
+        states, warnings = {row.uid: row.state for row in rows}, service.warnings_of(own, story)
         context["settings"] = script_settings(access, story, **urls) | {
             "rows": row_states(states), "model": model, "warnings": warnings,
         }  # fmt: skip
@@ -99,13 +99,6 @@ def undo_response(step: tuple[str, Mapping[str, object]] | None) -> JsonResponse
     return JsonResponse({"undo": step and {"action": step[0], "rows": row_states(step[1])}})
 
 
-def _warnings(table: BeliefTable | None, story: Story) -> Json:
-    return {
-        uid: [{"field": warning.field, "text": warning.text} for warning in warned]
-        for uid, warned in service.warnings_of(table, story).items()
-    }
-
-
 @require_POST
 @for_experts
 def save_draft(request: UserRequest, access: ProjectAccess, story: Story) -> HttpResponse:
@@ -121,7 +114,7 @@ def save_draft(request: UserRequest, access: ProjectAccess, story: Story) -> Htt
             copied = {"copy": row_states(dict([copy]))[0]} if copy else {}
             answer.append(entry | {"idempotency_key": key, "changed_at": times[key]} | copied)
         table = service.own_draft(story=story, expert=request.user)
-        return {"saved": answer, "warnings": _warnings(table, story)}
+        return {"saved": answer, "warnings": service.warnings_of(table, story)}
 
     return saved(request, RowChangesIn, save, made=gettext("wrote these rows"), refused=service.Refused)
 

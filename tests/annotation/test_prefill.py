@@ -181,7 +181,7 @@ def test_a_story_is_asked_for_by_one_round_until_that_has_ended_with_it(cast, en
     first = begin(cast, endpoint, stories[:2])
     told = f"2 stories are left out until this has ended with them: {first.uid} (tiny, running)."
     planned = service.estimate(project=cast.project, endpoint=endpoint, level=3, stories=stories)
-    assert (planned.stories, planned.cells, planned.left_out) == (1, 2 * CELLS, told)
+    assert (planned["stories"], planned["cells"], planned["left_out"]) == (1, 2 * CELLS, told)
     second = begin(cast, endpoint, stories)
     assert list(Item.objects.filter(job=second.job).values_list("key", flat=True)) == [stories[2].uid]
     pause_job(job=first.job)

@@ -87,7 +87,7 @@ def test_the_command_estimates_takes_a_budget_and_a_batch_and_sees_a_round_throu
     asked = {"project": cast.project, "endpoint": endpoint, "stories": list(cast.project.stories.all()), "level": 3}
     for share in (Decimal("0.25"), Decimal("0.5")):
         changed(endpoint, price_batch=share)
-        plain, batched = service.estimate(**asked).cost, service.estimate(**asked, batch=True).cost
+        plain, batched = (service.estimate(**asked, batch=batch)["cost"] for batch in (False, True))
         assert plain > 0 and batched == plain * share
     assert dollars(batched) in alice.post(PAGE, ASKED | {"batch": "on"}).content.decode()
     _, told = prefill("--budget", "2.5", "--batch")
@@ -132,7 +132,7 @@ def test_a_model_that_reasons_gets_room_beside_its_answer(cast, endpoint, make_s
         changed(endpoint, reasoning_tokens=of_endpoint)
         own = {} if of_round is None else {"reasoning_tokens": of_round}
         asked = {"project": cast.project, "endpoint": endpoint, "stories": [make_story(number)], "level": 1, **own}
-        planned = service.estimate(**asked).output_tokens
+        planned = service.estimate(**asked)["output_tokens"]
         made = begin(cast, endpoint, asked["stories"], level=1, **own)
         Runner().run()
         assert json.loads(Call.objects.get(items__job=made.job).body)["max_tokens"] == planned

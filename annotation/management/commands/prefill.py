@@ -94,12 +94,12 @@ class Command(RoundCommand, ProjectCommand):
         if scope.left_out:
             self.note(scope.left_out)
         planned = estimate(**request)
-        if planned.stories:
-            cells = f", for {planned.cells:,} cells" if planned.cells else ""
-            cost = "at a price that is unknown" if planned.cost is None else dollars_of(planned.cost)
+        if planned["stories"]:
+            cells = f", for {planned['cells']:,} cells" if planned["cells"] else ""
+            cost = "at a price that is unknown" if planned["cost"] is None else dollars_of(planned["cost"])
             self.note(
-                f"{planned.stories:,} call{'' if planned.stories == 1 else 's'}, one a story{cells}: at most "
-                f"{planned.input_tokens:,} tokens in and {planned.output_tokens:,} out, "
+                f"{planned['stories']:,} call{'' if planned['stories'] == 1 else 's'}, one a story{cells}: at most "
+                f"{planned['input_tokens']:,} tokens in and {planned['output_tokens']:,} out, "
                 f"{cost}. Answers that the ledger has already cost nothing."
             )
         prefill = start_prefill(by=None, budget=budget, now=timezone.now(), **request)

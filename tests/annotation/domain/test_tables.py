@@ -66,7 +66,7 @@ TEXT = "Xiao Hong puts the key in the bag. Then Ines and the caretaker leave. Ol
 
 
 def said(*rows: tuple[str, ...]) -> list[list[str]]:
-    return [[warned.text for warned in row] for row in checks([TableRow(*row) for row in rows], [TEXT])]
+    return [[warned["text"] for warned in row] for row in checks([TableRow(*row) for row in rows], [TEXT])]
 
 
 def test_pronouns_and_two_statements_in_one_are_warned_of():
@@ -144,7 +144,8 @@ def test_an_order_that_does_not_fit_the_minds_that_are_named_is_warned_of():
         (("Ines", "Tomas thinks that it rains", "1"), "order 2?"),
         (("Ines", "Tomas saw that Bea felt cold", "2"), None),
     ]:
-        told = [warned.text for warned in checks([TableRow(*row)], [TEXT], ("1", "2"))[0] if warned.field == "order"]
+        warnings = checks([TableRow(*row)], [TEXT], ("1", "2"))[0]
+        told = [warned["text"] for warned in warnings if warned["field"] == "order"]
         assert told == [] if text is None else text in told[0]
 
 
