@@ -201,6 +201,5 @@ class Propositions(Listing):
                 raise CannotBeDone(f"Row {at}: {problem}")
         with refusing(NotTaken):  # in the words of an import
             written = take_table(by=request.user, story=row, rows=rows, now=timezone.now(), replace=table.replace)
-        counts = {name: getattr(written, name) for name in ("kept", "added", "removed", "reopened")}
         propositions = Proposition.objects.gold_of(row).only("uid", "position", "actor", "belief")
-        return Response(BeliefTableOut({**counts, "propositions": propositions}).data)
+        return Response(BeliefTableOut(written | {"propositions": propositions}).data)

@@ -2,9 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef
@@ -30,6 +29,7 @@ from annotation.models import (
 from annotation.services import audit
 from annotation.services.counts import recount
 from core.messages import gettext_noop
+from core.plain import Json
 
 CREATED, CHANGED, UNCHANGED = gettext_noop("created"), gettext_noop("changed"), gettext_noop("unchanged")
 
@@ -85,24 +85,13 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime)
     return propositions
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """Result of taking a table: `outcome` is CREATED, CHANGED or UNCHANGED, the numbers count rows, and `reopened` are
-    annotators who had finished the story and now have rows to label."""
-
-    outcome: str
-    kept: int
-    added: int
-    removed: int
-    reopened: tuple[str, ...] = ()
-
-
 def take_table(
     *, by: User | None, story: Story, rows: Sequence[TableRow], now: datetime, replace: bool, dry_run: bool = False
-) -> Taken:
+) -> Json:
     """Make the story's gold table these rows, in their order, for a file and for the API. A row with the actor and
     belief of an existing one stays the same proposition with its votes; other rows are new, and propositions that are
-    not among `rows` leave the table.
+    not among `rows` leave the table. Returns {outcome: CREATED, CHANGED or UNCHANGED, kept, added, removed: numbers of
+    rows, reopened: names of the annotators who had finished the story and now have rows to label}.
 
     A different table is only replaced with `replace`. With `dry_run` nothing is kept. Raises NotTaken.
     """
@@ -119,7 +108,7 @@ def take_table(
     return taken
 
 
-def _take(by: User | None, story: Story, rows: Sequence[TableRow], now: datetime, replace: bool) -> Taken:
+def _take(by: User | None, story: Story, rows: Sequence[TableRow], now: datetime, replace: bool) -> Json:
     table = _locked_gold(story)
     live = list(table.propositions.filter(removed_at__isnull=True).order_by("position"))
     free: dict[tuple[str, str], list[Proposition]] = defaultdict(list)
@@ -128,13 +117,13 @@ def _take(by: User | None, story: Story, rows: Sequence[TableRow], now: datetime
     chosen = [free[row.actor, row.belief].pop(0) if free[row.actor, row.belief] else None for row in rows]
     reused = [proposition for proposition in chosen if proposition is not None]
     gone = [proposition for proposition in live if proposition not in reused]
-    counts: dict[str, Any] = {"added": len(rows) - len(reused), "removed": len(gone), "kept": len(reused)}
+    counts: Json = {"added": len(rows) - len(reused), "removed": len(gone), "kept": len(reused)}
     if reused == live and not counts["added"]:
-        return Taken(UNCHANGED if live else CREATED, **counts)
+        return counts | {"outcome": UNCHANGED if live else CREATED, "reopened": []}
     if live and not replace:
         text = gettext("Story {number} has another table already; choose to replace tables to write over it.")
         raise NotTaken(text.format(number=story.number))
-    reopened = tuple(finished_by(story)) if counts["added"] else ()
+    reopened = finished_by(story) if counts["added"] else []
     new, remark = list[tuple[int, GoldRow]](), Remark.ADDED if live else Remark.NONE
     # A position is unique at every moment, so all rows go behind the existing ones.
     for position, (row, same) in enumerate(zip(rows, chosen, strict=True), _last_position(table) + 1):
@@ -147,7 +136,7 @@ def _take(by: User | None, story: Story, rows: Sequence[TableRow], now: datetime
     _insert(table, new, now)
     recount([story.pk])
     audit.record_on(story, "table.written", by=by, **counts)
-    return Taken(CHANGED if live else CREATED, **counts, reopened=reopened)
+    return counts | {"outcome": CHANGED if live else CREATED, "reopened": reopened}
 
 
 def make_gold(*, story: Story, rows: Sequence[GoldRow], reviewed: bool, now: datetime) -> list[Proposition]:

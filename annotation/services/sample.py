@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import NamedTuple
 
 from django.contrib.auth.hashers import check_password
 from django.db import transaction
@@ -233,18 +232,9 @@ Row = tuple[str, str]
 """Actor and belief."""
 
 
-class _Note(NamedTuple):
-    """Deviation of an expert from the settled table, and the remark on it.
-
-    Without a belief it is a row of theirs that was dropped; without `wrote` and `order` they left the row out.
-    """
-
-    actor: str
-    belief: str
-    expert: str
-    wrote: str
-    order: str
-    remark: str
+Note = Mapping[str, str]
+"""Deviation of an expert from the settled table, and the remark on it: {actor, belief, expert, wrote, order, remark}.
+Without a belief it is a row of theirs that was dropped; without `wrote` and `order` they left the row out."""
 
 
 def add_stories(project: Project) -> None:
@@ -261,9 +251,9 @@ def write_tables(*, project: Project, experts: Mapping[str, User], now: datetime
     """Have the experts write and reconcile the tables of the sample corpus, and hand in two more tables that are left
     to reconcile."""
     stories = {story.number: story for story in project.stories.select_related("project")}
-    notes: dict[int, list[_Note]] = defaultdict(list)
+    notes: dict[int, list[Note]] = defaultdict(list)
     for row in rows_of("reconciliations.csv"):
-        notes[int(row.pop("story_id"))].append(_Note(**row))
+        notes[int(row.pop("story_id"))].append(row)
     for record in sample_records():
         number = record.story_id
         settled = [RowState(row.actor, row.belief, row.labels["order"]) for row in record.beliefs]
@@ -291,17 +281,16 @@ def rows_of(name: str) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(handle)
 
 
-def _draft(settled: list[RowState], notes: list[_Note], expert: str) -> Iterator[RowState]:
-    by_row = {(note.actor, note.belief): note for note in notes if note.expert in (expert, BOTH)}
+def _draft(settled: list[RowState], notes: list[Note], expert: str) -> Iterator[RowState]:
+    own = [note for note in notes if note["expert"] in (expert, BOTH)]
+    by_row = {(note["actor"], note["belief"]): note for note in own}
     for row in settled:
         note = by_row.get((row.actor, row.belief))
         if note is None:
             yield row
-        elif note.wrote or note.order:
-            yield replace(row, belief=note.wrote or row.belief, order=note.order or row.order)
-    yield from (
-        RowState(note.actor, note.wrote, "1") for note in notes if note.expert in (expert, BOTH) and not note.belief
-    )
+        elif note["wrote"] or note["order"]:
+            yield replace(row, belief=note["wrote"] or row.belief, order=note["order"] or row.order)
+    yield from (RowState(note["actor"], note["wrote"], "1") for note in own if not note["belief"])
 
 
 def _write(story: Story, expert: User, rows: Iterable[RowState], now: datetime) -> None:
@@ -314,11 +303,12 @@ def _write(story: Story, expert: User, rows: Iterable[RowState], now: datetime) 
 
 
 def _decided(
-    pairs: list[Pair], settled: list[RowState], notes: list[_Note]
+    pairs: list[Pair], settled: list[RowState], notes: list[Note]
 ) -> Iterator[tuple[str, PairState | None, PairState]]:
     """Yield (uid of a pair, its state, what it is decided to be): settled rows in their order, then the dropped."""
-    remarks: dict[Row, str] = {(note.actor, note.belief or note.wrote): note.remark for note in notes}
-    meant: dict[Row, Row] = {(note.actor, note.wrote): (note.actor, note.belief) for note in notes if note.belief}
+    remarks: dict[Row, str] = {(note["actor"], note["belief"] or note["wrote"]): note["remark"] for note in notes}
+    reworded = [note for note in notes if note["belief"]]
+    meant: dict[Row, Row] = {(note["actor"], note["wrote"]): (note["actor"], note["belief"]) for note in reworded}
     by_row: dict[Row, Pair] = {}
     for each in pairs:
         written = (each.actor, each.belief)

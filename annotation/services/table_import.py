@@ -11,12 +11,13 @@ from django.utils.translation import gettext
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.tables import TableLine, read_tables
 from annotation.models import Project, Story, User
-from annotation.services.belief_tables import NotTaken, Taken, take_table
+from annotation.services.belief_tables import NotTaken, take_table
 from annotation.services.import_results import ImportResult
 from core.digests import text_digest
 from core.incoming.sheets import Sheets, rows_of
 from core.joints import listed
 from core.messages import gettext_noop
+from core.plain import Json
 from core.wording import counted
 
 MOST_LISTED = 200
@@ -36,7 +37,7 @@ class ImportedTables(ImportResult):
     added: int = 0
     removed: int = 0
     reopened: Counter[str] = field(default_factory=Counter)
-    tables: list[tuple[int, Taken]] = field(default_factory=list)
+    tables: list[tuple[int, Json]] = field(default_factory=list)
     SIZE: ClassVar = "stories"
     NOUN: ClassVar = ("table",)
     OUTCOMES: ClassVar = {
@@ -47,12 +48,12 @@ class ImportedTables(ImportResult):
     TAKEN: ClassVar = ("created", "changed")
     COUNTS: ClassVar = ("stories", "created", "changed", "unchanged", "refused", "added", "removed")
 
-    def count(self, story: int, taken: Taken) -> None:
-        setattr(self, taken.outcome, getattr(self, taken.outcome) + 1)
-        self.added += taken.added
-        self.removed += taken.removed
-        self.reopened.update(taken.reopened)
-        if taken.outcome != "unchanged" and len(self.tables) < MOST_LISTED:
+    def count(self, story: int, taken: Json) -> None:
+        setattr(self, taken["outcome"], getattr(self, taken["outcome"]) + 1)
+        self.added += taken["added"]
+        self.removed += taken["removed"]
+        self.reopened.update(taken["reopened"])
+        if taken["outcome"] != "unchanged" and len(self.tables) < MOST_LISTED:
             self.tables.append((story, taken))
 
     @property
