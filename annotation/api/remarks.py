@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Annotated
 
-from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -13,7 +12,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import ProjectAccess, assignment_of, project_access, unfinished
+from annotation.access import assignment_of, project_access, unfinished
 from annotation.api.description import FLAG, STORY, operation
 from annotation.forms.values import MESSAGE, OUTCOMES, REMARK, Reason
 from annotation.forms.votes import Dimension, Uid
@@ -156,7 +155,7 @@ class Flags(Listing):
         label."""
         access = project_access(request.user, slug, role=Role.EXPERT)
         outcome = read_query(request, FlagFilter).get("outcome")
-        rows = _flags(access).order_by("outcome", "-created_at", "-id")
+        rows = remarks.flags_of(access.project, unfinished=unfinished(access))
         if outcome:
             rows = rows.filter(outcome="" if outcome == "open" else outcome)
         return self.page(rows, FlagOut)
@@ -171,16 +170,11 @@ class OneFlag(GenericAPIView):
         """Accepts or declines a flag, with a word to whoever raised it; the table stays as it is. 409 where somebody
         did so before."""
         access = project_access(request.user, slug, role=Role.EXPERT)
-        row = _flags(access).filter(uid=flag).first()
+        rows = remarks.flags_of(access.project, unfinished=unfinished(access))
+        row = rows.filter(uid=flag).first()
         if row is None:
             raise Http404("There is no such flag.")
         outcome = read_body(request, OutcomeIn).model_dump()
         if not remarks.decide_flag(by=request.user, flag=row, now=timezone.now(), **outcome):
             raise Conflict("Somebody decided this flag before you; nothing was changed.")
-        return Response(FlagOut(_flags(access).get(pk=row.pk)).data)
-
-
-def _flags(access: ProjectAccess) -> QuerySet[PropositionFlag]:
-    rows = PropositionFlag.objects.filter(proposition__table__story__project=access.project)
-    others = rows.exclude(proposition__table__story__in=unfinished(access))
-    return others.select_related("proposition__table__story__project", "author", "outcome_by")
+        return Response(FlagOut(rows.get(pk=row.pk)).data)

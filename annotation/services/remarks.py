@@ -1,12 +1,14 @@
 """Remarks of annotators beside their votes: comments on cells and flags on propositions."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from annotation.models import CellComment, FlagKind, GoldLabel, Method, Proposition, PropositionFlag, User
+from annotation.models import CellComment, FlagKind, GoldLabel, Method, Project, Proposition, PropositionFlag, User
 from annotation.services import audit
 
 
@@ -50,6 +52,15 @@ def threads_of(proposition: Proposition, dimension: str) -> list[Thread]:
     for comment in comments.select_related("author", "thread_of").order_by("created_at", "id"):
         threads.setdefault(comment.thread_of_id, Thread(comment.uid, comment.thread_of)).messages.append(comment)
     return list(threads.values())
+
+
+def flags_of(project: Project, *, unfinished: Collection[int]) -> QuerySet[PropositionFlag]:
+    """Return the flags on propositions of a project without those in the stories `unfinished`: those that wait first,
+    then the newest first."""
+    rows = PropositionFlag.objects.filter(proposition__table__story__project=project)
+    others = rows.exclude(proposition__table__story__in=unfinished)
+    named = others.select_related("proposition__table__story__project", "author", "outcome_by")
+    return named.order_by("outcome", "-created_at", "-id")
 
 
 def flag(*, by: User, proposition: Proposition, kind: FlagKind, remark: str) -> PropositionFlag:

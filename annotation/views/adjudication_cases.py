@@ -21,7 +21,6 @@ from annotation.models import (
     GoldEvent,
     Method,
     Proposition,
-    PropositionFlag,
     Role,
     VoteEvent,
     adjudication_queue,
@@ -155,12 +154,7 @@ def guideline_cases(request: UserRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def flags(request: UserRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
-    rows = (
-        PropositionFlag.objects.filter(proposition__table__story__project=access.project)
-        .exclude(proposition__table__story__in=unfinished(access))
-        .select_related("proposition__table__story__project", "author", "outcome_by")
-        .order_by("outcome", "-created_at")
-    )
+    rows = remarks.flags_of(access.project, unfinished=unfinished(access))
     form = OutcomeForm(request.POST or None)
     if form.is_valid():
         outcome = form.cleaned_data
