@@ -14,7 +14,7 @@ from django.utils.translation import gettext, ngettext
 from django_htmx.middleware import HtmxDetails
 
 from annotation.domain.tables import NAMES_FOR_SCRIPTS
-from annotation.models import Assignment, Membership, Project, Proposition, Role, Story, User, workload
+from annotation.models import Assignment, Membership, Project, Proposition, Role, Story, TableKind, User, workload
 from annotation.services.open_work import Work, open_work_of
 from core.reads import Read
 
@@ -128,6 +128,15 @@ def story_of(access: ProjectAccess, uid: str) -> Story:
 def proposition_of(access: ProjectAccess, uid: str) -> Proposition:
     rows = Proposition.objects.select_related("table__story")
     return get_object_or_404(rows, table__story__project=access.project, uid=uid)
+
+
+def proposition_in_gold(access: ProjectAccess, uid: str, dimension: str) -> Proposition:
+    """Return a proposition of a gold table. Raises Http404 for removed ones, experts' drafts and unknown dimensions."""
+    row = proposition_of(access, uid)
+    if row.table.kind != TableKind.GOLD or row.removed_at is not None or dimension not in access.project.schema:
+        raise Http404(gettext("There is no such cell."))
+    row.table.story.project = access.project
+    return row
 
 
 def assignment_of(user: User, slug: str, story_uid: str) -> Assignment:

@@ -15,7 +15,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import ProjectAccess, closed_gold, project_access, proposition_of, unfinished
+from annotation.access import ProjectAccess, closed_gold, project_access, proposition_in_gold, unfinished
 from annotation.api.corpus import StoryFilter
 from annotation.api.description import DIMENSION, PROPOSITION, operation
 from annotation.api.dimensions import DimensionKey, labels_of
@@ -24,7 +24,7 @@ from annotation.domain.stories import MAX_CATEGORY_LENGTH, MAX_SPLIT_LENGTH
 from annotation.forms.adjudication import CellIn, DecidedIn, Revision
 from annotation.forms.values import MESSAGE, REMARK, Label, Tag
 from annotation.forms.votes import DIMENSION_KEY, UID, Dimension, Uid
-from annotation.models import ErrorTag, GoldLabel, Method, Proposition, Role, TableKind, User, adjudication_queue
+from annotation.models import ErrorTag, GoldLabel, Method, Proposition, Role, User, adjudication_queue
 from annotation.services import adjudication, remarks
 from annotation.services.adjudication import MOST_ALIKE, AdjudicationRefused, DecidedMeanwhile
 from annotation.services.decisions import last_action
@@ -208,15 +208,8 @@ def _expert(request: Request, slug: str) -> ProjectAccess:
 
 
 def _cell_of(request: Request, slug: str, proposition: str, dimension: str) -> tuple[ProjectAccess, Proposition]:
-    """Return the project and the proposition of a cell. Raises Http404 for a removed row, an expert's draft and an
-    unknown dimension."""
     access = _expert(request, slug)
-    row = proposition_of(access, proposition)
-    live = row.table.kind == TableKind.GOLD and row.removed_at is None
-    if dimension not in access.project.schema or not live:
-        raise Http404("There is no such cell.")
-    row.table.story.project = access.project
-    return access, row
+    return access, proposition_in_gold(access, proposition, dimension)
 
 
 def _gold_of(row: Proposition, dimension: str) -> GoldLabel | None:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import UserRequest, open_work, project_access, unfinished
+from annotation.access import UserRequest, open_work, project_access, proposition_in_gold, unfinished
 from annotation.domain.resolution import from_json
 from annotation.forms.adjudication import OutcomeForm, ReplyForm
 from annotation.models import (
@@ -26,7 +26,7 @@ from annotation.models import (
     adjudication_queue,
 )
 from annotation.services import remarks
-from annotation.views.adjudication_cells import cells_of, names_of, proposition_in_gold
+from annotation.views.adjudication_cells import cells_of, names_of
 from core.idempotency.forms import made_once
 from core.views.pages import Context
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import Http404, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.access import ProjectAccess, UserRequest, project_access, proposition_of, unfinished
+from annotation.access import ProjectAccess, UserRequest, project_access, proposition_in_gold, unfinished
 from annotation.domain.resolution import shuffled
 from annotation.domain.schema import Dimension
 from annotation.forms.adjudication import (
@@ -36,7 +36,6 @@ from annotation.models import (
     Proposition,
     Role,
     Story,
-    TableKind,
     User,
     adjudication_queue,
 )
@@ -106,15 +105,6 @@ def _chips(row: Proposition, dimension: Dimension, votes: list[str], chosen: str
 
 def names_of(users: Iterable[int]) -> dict[int, str]:
     return {user.pk: user.shown_name for user in User.objects.filter(pk__in=set(users))}
-
-
-def proposition_in_gold(access: ProjectAccess, uid: str, dimension: str) -> Proposition:
-    """Return a proposition of a gold table. Raises Http404 for removed ones, experts' drafts and unknown dimensions."""
-    row = proposition_of(access, uid)
-    if row.table.kind != TableKind.GOLD or row.removed_at is not None or dimension not in access.project.schema:
-        raise Http404(gettext("There is no such cell."))
-    row.table.story.project = access.project
-    return row
 
 
 # --- forms: without JavaScript, and by htmx --------------------------------------------------------------------------
