@@ -583,9 +583,7 @@ def _least(scores: Sequence[StoryScore]) -> StoryScore:
     official = None if reason else _smallest([score.official or {} for score in scores])
     if not any(value is not None for value in best.values()):
         estimate, unreadable = None, ""
-    values = None if official is None else {name: value for name, value in official.items() if value is not None}
-    category = scores[0].category
-    return StoryScore(category, worst, best, estimate, unreadable, official=values, reason=reason)
+    return StoryScore(scores[0].category, worst, best, estimate, unreadable, official=official, reason=reason)
 
 
 def _smallest(shares: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:

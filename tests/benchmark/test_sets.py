@@ -34,14 +34,16 @@ GROUP = MetricGroup(
 )  # fmt: skip
 MISSING = ""
 """Of an answer: there is none."""
+LEFT_OUT = -1.0
+"""Of an answer: it is wrong, and official scoring leaves it out."""
 
 
 def scored(sample: Sample, outcomes) -> StoryScore:
     values = [one.repaired["right"] for one in outcomes if one.repaired]
     if len(values) < len(outcomes):
         return StoryScore("", {"right": 0.0}, {"right": 1.0}, None, "lost", reason="it is lost")
-    share = {"right": min(values)}
-    return StoryScore("", share, share, share, official=share)
+    share = {"right": max(0.0, min(values))}
+    return StoryScore("", share, share, share, official={"right": None} if LEFT_OUT in values else share)
 
 
 def sets_of(answers: dict[str, list[float | str]], asked=None, **how):
@@ -93,6 +95,14 @@ def test_a_wrong_answer_settles_a_set_and_a_missing_one_leaves_it_open():
     assert (overall["stories"], overall["right"], overall["unreadable"]) == (2, 0.5, 1)
     assert overall["bounds"]["right"] == pytest.approx([1 / 3, 2 / 3])
     assert metrics["official"] is None and metrics["reason"] == "Sample 10: it is lost."
+
+
+def test_a_set_of_which_official_scoring_takes_nothing_is_left_out_there():
+    # official: a right, b left out; repaired: b wrong, 1 of 2
+    metrics, by_sample = sets_of({"a": [1.0, 1.0], "b": [LEFT_OUT, LEFT_OUT]})
+    assert float(metrics["official"]["overall"]["right"]) == 1.0 and metrics["repaired"]["overall"]["right"] == 0.5
+    assert by_sample["official"]["values"]["right"] == [1.0, [0.0, 1.0]]
+    assert by_sample["official"]["unreadable"] == {"20": "official scoring leaves it out"}
 
 
 def test_a_set_is_right_by_majority_or_chance_where_each_of_its_samples_is():
