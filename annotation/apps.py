@@ -10,7 +10,7 @@ class AnnotationConfig(AppConfig):
         from annotation.domain.scripted_readers import READERS
         from annotation.services.prefill_rounds import HANDLERS
         from workers.providers.baseline.registered import register_baseline
-        from workers.providers.scripted.provider import FUNCTIONS
+        from workers.providers.scripted.functions import FUNCTIONS
         from workers.services.handlers import register
 
         for baseline in BASELINES:

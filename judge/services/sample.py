@@ -25,7 +25,7 @@ from judge.services.studies import Plan, make_study
 from judge.services.watch_reports import read_watch
 from judge.services.watches import WatchPlan, ask_again, start_watch, watchable_of
 from workers.providers.contract import Body
-from workers.providers.scripted.provider import FUNCTIONS
+from workers.providers.scripted.functions import FUNCTIONS
 from workers.services.run_to_end import run_to_end
 
 Rows = Sequence[Sequence[str]]

@@ -114,7 +114,7 @@ def test_the_page_previews_and_then_assigns(cast, make_story, assign, client, po
     rows = {row["user"].username: row for row in client.get(PAGE).context["people"]}
     assert [*rows] == ["bea", "ben", "bob", "esi", "alice"]
     assert {name for name, row in rows.items() if row["chosen"]} == {"bea", "ben", "bob"}
-    assert rows["bob"]["load"].propositions == 5 and rows["bea"]["load"] is None
+    assert rows["bob"]["load"]["propositions"] == 5 and rows["bea"]["load"] is None
     text = text_of(post())
     assert "8 new assignments" in text and "balanced by propositions" in text
     assert Assignment.objects.count() == 1

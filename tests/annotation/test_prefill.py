@@ -23,7 +23,7 @@ from tests.annotation.prefilling import CELLS, begin, change, shares, suggest
 from tests.marked import MARKS, UNCLOSED, completed
 from workers.models import Call, Endpoint, EndpointRateLimit, Item, ItemState
 from workers.providers.contract import UNCLOSED as WITHIN_REASONING
-from workers.providers.scripted.provider import FUNCTIONS
+from workers.providers.scripted.functions import FUNCTIONS
 from workers.services.jobs import cancel_job, pause_job
 from workers.services.runner import Runner
 

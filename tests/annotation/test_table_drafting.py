@@ -21,7 +21,7 @@ from annotation.services.reconciliation import decide, finish, open_pairs, pairs
 from tests.annotation.prefilling import begin
 from tests.test_kept_in_english import CHINESE
 from workers.models import Call, Endpoint, EndpointRateLimit, Item, ItemState
-from workers.providers.scripted.provider import FUNCTIONS
+from workers.providers.scripted.functions import FUNCTIONS
 from workers.services.runner import Runner
 
 pytestmark = pytest.mark.django_db(transaction=True)

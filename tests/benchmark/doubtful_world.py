@@ -10,7 +10,7 @@ from benchmark.models import Audience
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import results_world
 from tests.copies import copied
-from workers.providers.scripted.provider import FUNCTIONS
+from workers.providers.scripted.functions import FUNCTIONS
 
 KEY = "context"
 AT = DEFAULT_SCHEMA[KEY]

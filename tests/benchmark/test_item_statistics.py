@@ -19,7 +19,7 @@ from benchmark.suites.figures import columns_of, scores_by_story
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import STORIES, results_world
 from tests.copies import copied
-from workers.providers.scripted.provider import FUNCTIONS
+from workers.providers.scripted.functions import FUNCTIONS
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 SKILLS = {f"skilled-{skill}": skill / 100 for skill in (30, 45, 55, 65, 75, 90)}

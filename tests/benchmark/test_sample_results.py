@@ -27,7 +27,7 @@ from judge.services.sample import SAMPLE_JUDGES
 from judge.services.watch_reports import DRIFT, read_watch
 from tests.sample import sample
 from workers.models import Call
-from workers.providers.scripted.provider import FUNCTIONS
+from workers.providers.scripted.functions import FUNCTIONS
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 

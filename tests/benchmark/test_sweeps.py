@@ -89,13 +89,13 @@ def judged_at_level(level, agreement, rivals=()):
     name = f"judge, L{level}"
     judge = SimpleNamespace(name=name, judge="judge", level=level)
     overall = SimpleNamespace(by_story=SpannedEstimate(agreement, 9))
-    report = SimpleNamespace(judge=judge, calibration=SimpleNamespace(overall=overall))
     nothing = SpannedEstimate(None, 0)
     told = [
         Rival(f"judge, L{other}", nothing, SpannedEstimate(difference, 9), p, p)
         for other, difference, p in rivals
     ]  # fmt: skip
-    return report, SimpleNamespace(rivals=told)
+    calibration, selection = SimpleNamespace(overall=overall), SimpleNamespace(rivals=told)
+    return SimpleNamespace(judge=judge, calibration=calibration, selection=selection)
 
 
 def test_a_judge_that_cannot_be_compared_with_the_best_is_neither_alike_nor_worse():

@@ -21,8 +21,8 @@ from tests.patience import PATIENCE
 
 PARENT = """
 import os, signal, sys, time
-from config import family
-family.PAUSE_SECONDS = 0.01
+from config import web
+web.PAUSE_SECONDS = 0.01
 
 def work(name, *, finishes):
     signal.signal(signal.SIGTERM, finishes)
@@ -30,7 +30,7 @@ def work(name, *, finishes):
     while True:
         signal.pause()
 
-own = family.Family()
+own = web.Family()
 own.fork(lambda: work("member", finishes=lambda *_: sys.exit()))
 own.fork(lambda: work("again", finishes=FINISHES), again=True)
 os.write(1, b"watches 0\\n")

@@ -31,7 +31,7 @@ from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.test_run_commands import refused
 from tests.copies import copied
 from workers.models import Call, Endpoint
-from workers.providers.scripted.provider import FUNCTIONS
+from workers.providers.scripted.functions import FUNCTIONS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SCRIPT = "anchors.json"

@@ -1,15 +1,14 @@
 """Calls in the providers' batches. A batch and all its custom ids are written before it is submitted, so that after a
 crash it is found again by our id and never submitted twice."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
@@ -41,9 +40,6 @@ from workers.services.delivery import deliver
 from workers.services.planning import plan
 from workers.services.recording import Outcome, record
 
-if TYPE_CHECKING:
-    from workers.services.runner import Runner
-
 log = logging.getLogger(__name__)
 MOST_CALLS = 10_000
 """Calls in one batch: below every provider's limit, and small enough that a part of a long job ends early."""
@@ -57,10 +53,26 @@ class NotOurs(Exception):
     """Raised where another worker watches the batch: this one was declared lost."""
 
 
+class Host(Protocol):
+    """The process that watches batches: its row, the job that it is limited to, its loop and the thread of its
+    database."""
+
+    worker: Worker
+    only: int | None
+    stop: threading.Event
+    awake: asyncio.Event
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run `work` as a task that the process waits for, on the loop's thread."""
+
+    async def in_database(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Run `work` in the thread that owns the connection, and return its result."""
+
+
 class BatchRunner:
     """Submits batches and takes their results, as tasks of its host's loop."""
 
-    def __init__(self, host: Runner) -> None:
+    def __init__(self, host: Host) -> None:
         self.host = host
         self.loop = asyncio.get_running_loop()
         self.looked_at = 0.0

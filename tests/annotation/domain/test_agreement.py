@@ -206,7 +206,7 @@ def test_confusion_against_resolved_and_pairs():
     ]
     (pair,) = annotators.pairs([votes])
     # po = 2/3; a: x 2, y 1; b: x 1, y 2 → pe = (2·1 + 1·2)/9 = 4/9; κ = (6/9 − 4/9)/(5/9) = 2/5
-    assert (pair.cells, pair.agree, pair.cohens_kappa) == (3, 2, pytest.approx(0.4))
+    assert (pair["cells"], pair["agree"], pair["cohens_kappa"]) == (3, 2, pytest.approx(0.4))
 
 
 def test_second_opinions_rank_a_careful_annotator_above_a_guesser():

@@ -27,7 +27,7 @@ from core.incoming.shapes import Among, Expected, Shape, may_lack
 from core.incoming.text import NotJson, json_of
 from workers.providers import errors
 from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
-from workers.providers.scripted.provider import FUNCTIONS
+from workers.providers.scripted.functions import FUNCTIONS
 
 FAILURES: dict[str, type[errors.BackendError]] = {
     "rejected": errors.Rejected,

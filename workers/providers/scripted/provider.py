@@ -1,14 +1,8 @@
 """Answers from a script: for tests, and for users who try their set-up before it costs money."""
 
-from collections.abc import Callable
-
 from core.messages import gettext_noop
-from workers.providers.contract import Backend, Body, Spec
+from workers.providers.contract import Backend, Spec
 from workers.providers.description import Provider
-
-FUNCTIONS: dict[str, Callable[[Body], str]] = {}
-"""Functions that answer in place of a script, by the name that an endpoint's option `function` has. Apps add theirs.
-A body holds the request's `task`."""
 
 
 def _backend(spec: Spec) -> Backend:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
 from workers.providers.errors import BackendError, Overloaded, Rejected, Unreadable
 from workers.providers.options import check_options
-from workers.providers.vllm_engine.provider import OPTIONS
+from workers.providers.vllm_engine.options import OPTIONS
 
 log = logging.getLogger(__name__)
 
