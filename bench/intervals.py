@@ -18,7 +18,7 @@ from scipy.stats import norm, t
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from annotation.domain.agreement.intervals import COEFFICIENTS, Counts, Resampled, mean_interval
+from annotation.domain.agreement.coefficients import COEFFICIENTS, Counts, Resampled, mean_interval
 from core.statistics import DIFFERENCE, SHARE, Floats, mean_estimates, resampled_sums
 
 STORIES = (5, 10, 21, 100)

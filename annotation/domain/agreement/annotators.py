@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.domain.agreement.aggregation import dawid_skene, mace
-from annotation.domain.agreement.intervals import cohens_kappa
+from annotation.domain.agreement.coefficients import cohens_kappa
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.resolution import By, Cell, Rule, gold_without
 from core.messages import gettext_noop

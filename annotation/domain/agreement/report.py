@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from annotation.domain.agreement.intervals import (
+from annotation.domain.agreement.coefficients import (
     COEFFICIENTS,
     NO_CELLS,
     NO_PAIRS,

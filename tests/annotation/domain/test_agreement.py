@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from annotation.domain.agreement import annotators, intervals
+from annotation.domain.agreement import annotators, coefficients
 from annotation.domain.agreement.aggregation import dawid_skene, mace
 from annotation.domain.agreement.annotators import Matches, MatchesWithout, Settled, against_others
 from annotation.domain.agreement.report import (
@@ -31,7 +31,7 @@ from tests.annotation.domain.crowd_kit import LABELS, SKILLS, simulated_votes
 
 def of_cells(name: str, counts) -> float:
     """The product's coefficient of cells, from the label counts of each."""
-    coefficient = intervals.COEFFICIENTS[name]
+    coefficient = coefficients.COEFFICIENTS[name]
     return float(coefficient.value_of(coefficient.sums(np.asarray(counts)).sum(axis=0)))
 
 
@@ -61,8 +61,8 @@ def test_coefficients_by_hand():
     ):  # fmt: skip
         assert {name: of_cells(name, counts) for name in expected} == pytest.approx(expected), counts
     # 20 both a, 15 both b, 5 and 10 apart: po = 35/50; pe = (25·30 + 25·20)/2500 = 1/2; κ = (0.7 − 0.5)/0.5
-    assert intervals.cohens_kappa(np.array([[20, 5], [10, 15]])) == pytest.approx(0.4)
-    assert intervals.cohens_kappa(np.array([[4, 0], [0, 0]])) is None
+    assert coefficients.cohens_kappa(np.array([[20, 5], [10, 15]])) == pytest.approx(0.4)
+    assert coefficients.cohens_kappa(np.array([[4, 0], [0, 0]])) is None
     even = np.random.default_rng(4).multinomial(3, [0.5, 0.3, 0.2], 60)
     assert of_cells("fleiss_kappa", even) == pytest.approx(fleiss_kappa(even, method="fleiss"))
 
@@ -100,9 +100,9 @@ def test_coefficients_equal_their_definitions_and_forget_names_and_order(counts,
 def test_a_report_has_each_coefficient_or_why_it_has_none():
     label = ("True", "False", "Unknown")
     for counts, expected, reason in (
-        ([[3, 0, 0]] * 8, [1, 1, None, None, 1], intervals.ONE_LABEL),
-        ([[1, 0, 0]] * 8, [1, None, None, None, None], intervals.NO_PAIRS),
-        ([[0, 0, 0]], [None] * 5, intervals.NO_CELLS),
+        ([[3, 0, 0]] * 8, [1, 1, None, None, 1], coefficients.ONE_LABEL),
+        ([[1, 0, 0]] * 8, [1, None, None, None, None], coefficients.NO_PAIRS),
+        ([[0, 0, 0]], [None] * 5, coefficients.NO_CELLS),
         ([[3, 0, 0], [0, 3, 0]] * 4, [1, 1, 1, 1, 1], None),
         ([[3, 0, 0]] * 7 + [[2, 1, 0]], None, None),
     ):
@@ -172,8 +172,8 @@ def test_the_story_interval_holds_the_truth_about_as_often_as_it_says():
         rng = np.random.default_rng(world)
         agree = rng.binomial(25, rng.beta(8, 2, size=40))
         sums = np.column_stack([agree, np.full(40, 25)]).astype(float)
-        part = intervals.Resampled.of(sums, seed=world, resamples=400)
-        (low, high), _ = intervals.mean_interval([part], intervals.COEFFICIENTS["strict"])
+        part = coefficients.Resampled.of(sums, seed=world, resamples=400)
+        (low, high), _ = coefficients.mean_interval([part], coefficients.COEFFICIENTS["strict"])
         held += low <= 0.8 <= high
     assert held >= 52  # 95 % of 60 is 57; below 52 has a probability of less than one in a hundred
 
