@@ -84,9 +84,7 @@ def download(request: UserRequest, slug: str, format: str) -> HttpResponseBase:
             folder = Path(scratch) / slug
             write_croissant(access.project, folder, site_url=settings.SITE_URL, now=timezone.now())
             packed = shutil.make_archive(str(Path(scratch) / "packed"), "zip", folder)
-            handle = tempfile.TemporaryFile()  # noqa: SIM115 - the response closes it
-            handle.write(Path(packed).read_bytes())
-        handle.seek(0)
+            handle = open(packed, "rb")  # noqa: SIM115 - it outlives its folder, and the response closes it
         return FileResponse(handle, as_attachment=True, filename=DATA_SET.file_name(slug))
     if format not in STREAMED:
         raise Http404(gettext("There is no such format."))
