@@ -1,6 +1,6 @@
 """The gold labels that good models agree against, and the second looks of experts at them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -109,7 +109,7 @@ class DoubtfulGold:
         raise AdjudicationRefused(gettext("This cell is not doubtful, or its gold changed since it was published."))
 
 
-def doubtful_gold(labelling: Labelling, *, closed: Collection[int] = ()) -> DoubtfulGold:
+def doubtful_gold(labelling: Labelling, *, closed: Set[int] = frozenset()) -> DoubtfulGold:
     """Return the doubtful cells of a version, without those of the `closed` stories, with what experts said of each."""
     models = {
         entrant.entrant: entrant.name
@@ -127,7 +127,7 @@ def doubtful_gold(labelling: Labelling, *, closed: Collection[int] = ()) -> Doub
     )
     stories = material.cells.stories
     numbered = [(stories[material.cells.story[doubt.cell]], doubt) for doubt in doubted]
-    listed = [(number, doubt) for number, doubt in numbered if number not in set(closed)]
+    listed = [(number, doubt) for number, doubt in numbered if number not in closed]
     present = _present(labelling, {number for number, _ in listed})
     made = [_cell(material, labelling.dataset.schema, number, doubt, *present) for number, doubt in listed]
     kept = tuple(cell for cell in made if cell is not None and (cell.now == cell.gold or cell.changed))
