@@ -114,7 +114,11 @@ class Heads(template.Node):
 @register.tag("heads")
 def do_heads(parser: Parser, token: Token) -> Heads:
     """Write heads of columns: `{% heads _("Model") number _("Calls") %}`; `number` stands before that of a column of
-    numbers, `hidden` before one that is only read out. `{% columns … %}<tr>…</tr>{% endcolumns %}` writes the table."""
+    numbers, `hidden` before one that is only read out.
+
+    `{% columns … %}<tr>…</tr>{% endcolumns %}` writes the table. `{% heads … %}` before its rows takes the heads that
+    do not fit on the first line.
+    """
     heads: list[tuple[str, FilterExpression]] = []
     name, *parts = token.split_contents()
     mark = ""
@@ -124,9 +128,13 @@ def do_heads(parser: Parser, token: Token) -> Heads:
         else:
             heads.append((mark, parser.compile_filter(part)))
             mark = ""
-    rows = parser.parse(("endcolumns",)) if name == "columns" else None
-    if rows is not None:
-        parser.delete_first_token()
+    if name == "heads":
+        return Heads(heads)
+    rows = parser.parse(("endcolumns",))
+    parser.delete_first_token()
+    for further in [node for node in rows if isinstance(node, Heads) and node.rows is None]:
+        rows.remove(further)
+        heads += further.heads
     return Heads(heads, rows)
 
 
@@ -139,7 +147,7 @@ def answer(text: str, name: str, more: str = "") -> SafeString:
 
 @register.simple_tag
 def badge(text: Any, look: str = "") -> SafeString:
-    """Write a state in few words; `look` is a class of colours in `components.css`."""
+    """Write a state in few words; `look` is a class of colours in `static/credence.css`."""
     return format_html('<span class="badge{}{}">{}</span>', " badge-" * bool(look), look, text)
 
 
